@@ -1,0 +1,51 @@
+.DEFAULT_GOAL := help
+
+# -p 2: two packages at a time, as each has a server of its own.
+# -count=1: what a test says of a server is not worth keeping.
+GOTEST := go test -p 2 -count=1 -timeout 20m
+MAJORS := 14 15 16 17 18
+
+.PHONY: help
+help: ## show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## install what tests need (on Debian), or say what is missing
+	@.ci/deps
+
+.PHONY: build
+build: ## build bin/sluice
+	go build -o bin/sluice ./cmd/sluice
+
+.PHONY: demo
+demo: ## start a throw-away PostgreSQL and drive real traffic through an inbox
+	go run ./cmd/sluice demo
+
+.PHONY: test
+test: deps ## vet, and run all tests
+	go vet ./...
+	$(GOTEST) ./...
+
+.PHONY: test-matrix
+test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
+	SLUICE_TEST_MATRIX=1 $(GOTEST) ./cmd/sandbox
+	@for major in $(MAJORS); do \
+		echo "PostgreSQL $$major"; \
+		SLUICE_TEST_PG=$$major $(GOTEST) ./tests/pgtest/... ./tests/isolation/... ./tests/live/... || exit 1; \
+	done
+
+.PHONY: generate
+generate: ## write out/ from specs/
+	go run ./cmd/sluice generate
+
+.PHONY: verify-generate
+verify-generate: ## fail if out/ is not what specs/ generate
+	go run ./cmd/sluice generate --check
+
+.PHONY: bench
+bench: deps ## measure claim, mark, insert and the views against plain tables
+	go run ./tests/bench
+
+.PHONY: fmt
+fmt: ## format the Go code
+	go fmt ./...

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+//go:embed starter
+var starter embed.FS
+
+// schemaFile is what the first line of the starter spec names.
+const schemaFile = "spec.schema.json"
+
+func newInit() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Writes a commented starter spec, its sample DDL and the JSON Schema for editors",
+		Long:  "Writes a commented starter spec, its sample DDL and the JSON Schema for editors into DIR (default specs/app). Nothing is overwritten.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			dir := filepath.Join("specs", "app")
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return scaffold(cmd, dir)
+		}),
+	}
+}
+
+// scaffold writes all files or none.
+func scaffold(cmd *cobra.Command, dir string) error {
+	files, err := starterFiles()
+	if err != nil {
+		return err
+	}
+	if err := refuseExisting(dir, files); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		if err := os.WriteFile(path, f.content, 0o666); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), path)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "Next: sluice generate -f %s\n", dir)
+	return nil
+}
+
+type starterFile struct {
+	name    string
+	content []byte
+}
+
+func starterFiles() ([]starterFile, error) {
+	files := []starterFile{{schemaFile, spec.JSONSchema()}}
+	err := fs.WalkDir(starter, "starter", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := starter.ReadFile(path)
+		files = append(files, starterFile{filepath.Base(path), content})
+		return err
+	})
+	return files, err
+}
+
+func refuseExisting(dir string, files []starterFile) error {
+	var existing []string
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		if _, err := os.Lstat(path); err == nil {
+			existing = append(existing, path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if existing == nil {
+		return nil
+	}
+	return fmt.Errorf("not overwriting %s; nothing was written", strings.Join(existing, ", "))
+}

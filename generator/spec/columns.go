@@ -1,0 +1,85 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+var (
+	// textColumns and otherColumns are what every managed inbox has.
+	textColumns   = []string{"event_id", "event_type", "source", "aggregate_id", "trace_id"}
+	otherColumns  = []string{"payload", "received_at", "processed_at", "error", "retry_count"}
+	systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
+)
+
+// columnName is a field of Columns and the name that it gives.
+type columnName struct {
+	field, name string
+}
+
+// byField lists the columns under the names of their fields.
+func (c *Columns) byField() []columnName {
+	return []columnName{
+		{"id", c.ID}, {"event_type", c.EventType}, {"source", c.Source}, {"aggregate_id", c.AggregateID},
+		{"payload", c.Payload}, {"received_at", c.ReceivedAt}, {"processed_at", c.ProcessedAt}, {"error", c.Error},
+		{"retry_count", c.RetryCount}, {"trace_id", c.TraceID}, {"available_at", c.AvailableAt},
+	}
+}
+
+// managedColumns checks the columns that the options of a managed inbox read and add.
+func (c checker) managedColumns(i *Inbox) {
+	taken := append(slices.Clone(textColumns), otherColumns...)
+	if i.Retry != nil {
+		taken = append(taken, "available_at")
+	}
+	add := func(at diag.Pos, option, column string) {
+		switch {
+		case slices.Contains(systemColumns, column):
+			c.report(at, systemColumn, option, column)
+		case slices.Contains(taken, column):
+			c.report(at, takenColumn, option, column)
+		}
+		taken = append(taken, column)
+	}
+	if i.Tenant != "" && !slices.Contains(textColumns, i.Tenant) {
+		add(i.Field("tenant"), "tenant", i.Tenant)
+	}
+	if o := i.Ordering; o != nil {
+		c.orderingColumns(i, o, add)
+	}
+	if p := i.Priority; p != nil {
+		c.priorityColumn(i, p, add)
+	}
+}
+
+func (c checker) orderingColumns(i *Inbox, o *Ordering, add func(at diag.Pos, option, column string)) {
+	c.textColumn(i, o.Field("aggregate"), o.Aggregate)
+	switch {
+	case o.Sequence == "received_at", o.Sequence == o.Aggregate:
+	case slices.Contains(textColumns, o.Sequence), slices.Contains(otherColumns, o.Sequence):
+		c.report(o.Field("sequence"), notOrderable, o.Sequence)
+	default:
+		add(o.Field("sequence"), "ordering", o.Sequence)
+	}
+}
+
+func (c checker) priorityColumn(i *Inbox, p *Priority, add func(at diag.Pos, option, column string)) {
+	if p.Tiers != nil {
+		add(p.Field("column"), "priority", p.Column)
+	} else {
+		c.textColumn(i, p.Field("column"), p.Column)
+	}
+}
+
+// textColumn checks that a column that an option reads is there.
+func (c checker) textColumn(i *Inbox, at diag.Pos, column string) {
+	if slices.Contains(textColumns, column) || column == i.Tenant {
+		return
+	}
+	e := unknownColumn.at(at, column)
+	if near := diag.Nearest(column, textColumns); near != "" {
+		e.Hint = didYouMean(near)
+	}
+	c.errs.Add(e)
+}

@@ -1,0 +1,73 @@
+package spec
+
+import (
+	"strconv"
+	"time"
+)
+
+// defaultRetryMax is the longest delay of a retry that gives none.
+const defaultRetryMax = Duration(5 * time.Minute)
+
+// complete fills in the defaults that depend on other fields. Constant defaults stand in the struct tags.
+func (s *Spec) complete() {
+	s.Extension.Oldest, _ = strconv.Atoi(trimPlus(s.Extension.Postgres))
+	for i := range s.StreamTables {
+		s.StreamTables[i].complete(s.Extension.Schema)
+	}
+	for i := range s.Inboxes {
+		s.Inboxes[i].complete(s.Extension.Schema)
+	}
+}
+
+func (t *StreamTable) complete(schema string) {
+	t.Relation, _ = parseName(t.Name)
+	if t.Relation.Schema == "" {
+		t.Relation.Schema = schema
+	}
+}
+
+func (i *Inbox) complete(schema string) {
+	if i.Schema == "" {
+		i.Schema = schema
+	}
+	i.Relation = Name{i.Schema, i.Name}
+	if !i.Managed() {
+		i.Relation, _ = parseName(i.Table)
+	}
+	if i.Retry != nil && !i.Retry.Given("max") {
+		i.Retry.Max = max(defaultRetryMax, i.Retry.Initial)
+	}
+	if i.Ordering != nil {
+		i.Ordering.complete(i.Managed())
+	}
+	if i.Priority != nil {
+		i.Priority.complete(i.Schedule)
+	}
+}
+
+// complete chooses the mode by the sequence's type: a managed inbox's own received_at is a timestamp, an added column a number.
+// Of the user's tables only the catalog knows; their mode stays empty.
+func (o *Ordering) complete(managed bool) {
+	switch {
+	case o.Mode != "":
+	case o.Sequence == "received_at":
+		o.Mode = OrderingMonotonic
+	case managed:
+		o.Mode = OrderingContiguous
+	}
+}
+
+func (p *Priority) complete(schedule Schedule) {
+	switch {
+	case p.Column != "":
+	case p.Tiers != nil:
+		p.Column = "priority"
+	default:
+		p.Column = "event_type"
+	}
+	for i := range p.Tiers {
+		if !p.Tiers[i].Given("schedule") {
+			p.Tiers[i].Schedule = schedule
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package spec
+
+// Values of Inbox.WireFormat.
+const (
+	WireNative         = "native"
+	WireCloudEvents    = "cloudevents"
+	WireDebezium       = "debezium"
+	WireDebeziumOutbox = "debezium_outbox"
+	WireMaxwell        = "maxwell"
+)
+
+// Inbox receives each message once. It is managed (the generator owns the table) unless Table names a table of the user's.
+type Inbox struct {
+	Place       `yaml:"-"`
+	Name        string    `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The inbox's name, and that of its table."`
+	Schema      string    `yaml:"schema" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Where the table lives; default: the extension's schema."`
+	Table       string    `yaml:"table" jsonschema:"minLength=1" jsonschema_description:"A table of yours to use instead of a managed one; it is never altered or dropped."`
+	Columns     *Columns  `yaml:"columns" jsonschema_description:"The names of your table's columns; only with table."`
+	EventID     string    `yaml:"event_id" jsonschema:"minLength=1" jsonschema_description:"An expression over payload that computes the id, such as payload->>'id'."`
+	WireFormat  string    `yaml:"wire_format" jsonschema:"default=native,enum=native,enum=cloudevents,enum=debezium,enum=debezium_outbox,enum=maxwell" jsonschema_description:"The envelope that relays unpack."`
+	Tenant      string    `yaml:"tenant" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Row-level security by this column."`
+	Materialize bool      `yaml:"materialize" jsonschema:"default=false" jsonschema_description:"Makes pending and dead letters stream tables rather than views."`
+	ChangeFeed  bool      `yaml:"change_feed" jsonschema:"default=false" jsonschema_description:"An event outbox of the inbox's own inserts, in the same transaction."`
+	DeadLetter  bool      `yaml:"dead_letter" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_dlq."`
+	Stats       bool      `yaml:"stats" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_stats."`
+	MaxRetries  int       `yaml:"max_retries" jsonschema:"default=3,minimum=1,maximum=1000" jsonschema_description:"Failures after which a message is a dead letter."`
+	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression."`
+	DedupWindow *Duration `yaml:"dedup_window" jsonschema_description:"How long ids are remembered, if longer than the messages are kept."`
+	Retention   Retention `yaml:"retention" jsonschema_description:"How long finished messages are kept; 0s keeps them for ever."`
+	Retry       *Retry    `yaml:"retry" jsonschema_description:"Back-off after a failure; without it a message is due again at once."`
+	Ordering    *Ordering `yaml:"ordering" jsonschema_description:"Processes the messages of an aggregate in sequence; not together with priority."`
+	Priority    *Priority `yaml:"priority" jsonschema_description:"Processes urgent messages first; not together with ordering."`
+	Health      Health    `yaml:"health" jsonschema_description:"Thresholds of inbox_health."`
+	RenamedFrom string    `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
+	Relation    Name      `yaml:"-"` // the table, managed or not
+}
+
+// Managed reports whether the generator owns the inbox's table.
+func (i *Inbox) Managed() bool { return i.Table == "" }
+
+// Retention says how long an inbox keeps finished messages. Nil leaves it to the settings; zero keeps them for ever.
+type Retention struct {
+	Place      `yaml:"-"`
+	Processed  *Duration `yaml:"processed" jsonschema_description:"Of processed messages; default: setting inbox_processed_retention_hours."`
+	DeadLetter *Duration `yaml:"dead_letter" jsonschema_description:"Of dead letters; default: setting inbox_dlq_retention_hours."`
+}
+
+// Values of Retry.Backoff.
+const (
+	BackoffExponential = "exponential"
+	BackoffLinear      = "linear"
+	BackoffConstant    = "constant"
+)
+
+// Retry is the back-off of an inbox: failure n delays a message by Initial times 2^(n-1), n or 1, and by Max at most.
+type Retry struct {
+	Place   `yaml:"-"`
+	Backoff string   `yaml:"backoff" jsonschema:"default=exponential,enum=exponential,enum=linear,enum=constant" jsonschema_description:"How the delay grows from failure to failure."`
+	Initial Duration `yaml:"initial" jsonschema:"default=1s" jsonschema_description:"Delay after the first failure."`
+	Max     Duration `yaml:"max" jsonschema_description:"Longest delay; default 5m, or initial if that is longer."`
+}
+
+// Values of Ordering.Mode and Ordering.OnDeadLetter.
+const (
+	OrderingContiguous = "contiguous"
+	OrderingMonotonic  = "monotonic"
+	DeadLetterBlock    = "block"
+	DeadLetterSkip     = "skip"
+)
+
+// Ordering makes an inbox hand out the messages of an aggregate in sequence.
+type Ordering struct {
+	Place         `yaml:"-"`
+	Aggregate     string    `yaml:"aggregate" jsonschema:"default=aggregate_id,minLength=1,maxLength=63" jsonschema_description:"The column whose messages are ordered among each other."`
+	Sequence      string    `yaml:"sequence" jsonschema:"default=received_at,minLength=1,maxLength=63" jsonschema_description:"The column that orders them; a new name adds a bigint column to a managed inbox."`
+	Start         int       `yaml:"start" jsonschema:"default=1,minimum=0" jsonschema_description:"First sequence of an aggregate; only with mode contiguous."`
+	Mode          string    `yaml:"mode" jsonschema:"enum=contiguous,enum=monotonic" jsonschema_description:"contiguous waits for missing numbers (default for numbers), monotonic does not (default for timestamps)."`
+	OnDeadLetter  string    `yaml:"on_dead_letter" jsonschema:"default=block,enum=block,enum=skip" jsonschema_description:"Whether a dead letter holds up its aggregate."`
+	GapAlertAfter *Duration `yaml:"gap_alert_after" jsonschema_description:"Age of a gap that raises an alert; default: setting ordering_gap_alert_seconds."`
+}
+
+// Priority makes an inbox hand out urgent messages first. It has either a Map or Tiers.
+type Priority struct {
+	Place  `yaml:"-"`
+	Column string      `yaml:"column" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"The column that decides; default event_type with map, priority with tiers."`
+	Map    PriorityMap `yaml:"map" jsonschema_description:"Priority of each value of the column, lower first; 999 where absent."`
+	Tiers  []Tier      `yaml:"tiers" jsonschema_description:"Ranges of the column, each with a pending view and a schedule of its own."`
+}
+
+// Tier is a range of priorities, both ends included.
+type Tier struct {
+	Place    `yaml:"-"`
+	Name     string   `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"Names the view pending_<inbox>_<tier>."`
+	Min      int      `yaml:"min" jsonschema:"required,minimum=0,maximum=999" jsonschema_description:"Lowest priority of the tier."`
+	Max      int      `yaml:"max" jsonschema:"required,minimum=0,maximum=999" jsonschema_description:"Highest priority of the tier."`
+	Schedule Schedule `yaml:"schedule" jsonschema_description:"How often the tier is looked at; default: the inbox's schedule."`
+}
+
+// Health holds the thresholds at which an inbox stops being healthy.
+type Health struct {
+	Place              `yaml:"-"`
+	DegradedPendingAge Duration `yaml:"degraded_pending_age" jsonschema:"default=30s" jsonschema_description:"Age of the oldest pending message that is degraded."`
+	CriticalPendingAge Duration `yaml:"critical_pending_age" jsonschema:"default=120s" jsonschema_description:"Age of the oldest pending message that is critical."`
+	DegradedDLQ        int      `yaml:"degraded_dlq" jsonschema:"default=10,minimum=1,maximum=1000000000" jsonschema_description:"Number of dead letters."`
+}
+
+// Columns names the columns of a table that the user brings. Fields that are not given have the managed inbox's names;
+// optional columns that the table does not have are found out from its DDL.
+type Columns struct {
+	Place       `yaml:"-"`
+	ID          string `yaml:"id" jsonschema:"default=event_id,minLength=1,maxLength=63" jsonschema_description:"Unique id of a message."`
+	EventType   string `yaml:"event_type" jsonschema:"default=event_type,minLength=1,maxLength=63" jsonschema_description:"Type of the event."`
+	Source      string `yaml:"source" jsonschema:"default=source,minLength=1,maxLength=63" jsonschema_description:"Where the message comes from."`
+	AggregateID string `yaml:"aggregate_id" jsonschema:"default=aggregate_id,minLength=1,maxLength=63" jsonschema_description:"What the event is about."`
+	Payload     string `yaml:"payload" jsonschema:"default=payload,minLength=1,maxLength=63" jsonschema_description:"The message."`
+	ReceivedAt  string `yaml:"received_at" jsonschema:"default=received_at,minLength=1,maxLength=63" jsonschema_description:"When it arrived."`
+	ProcessedAt string `yaml:"processed_at" jsonschema:"default=processed_at,minLength=1,maxLength=63" jsonschema_description:"When it was processed; NULL while pending."`
+	Error       string `yaml:"error" jsonschema:"default=error,minLength=1,maxLength=63" jsonschema_description:"The latest error."`
+	RetryCount  string `yaml:"retry_count" jsonschema:"default=retry_count,minLength=1,maxLength=63" jsonschema_description:"Failures so far."`
+	TraceID     string `yaml:"trace_id" jsonschema:"default=trace_id,minLength=1,maxLength=63" jsonschema_description:"For distributed tracing."`
+	AvailableAt string `yaml:"available_at" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"When it is due again; needed for retry."`
+}

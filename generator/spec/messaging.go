@@ -1,0 +1,73 @@
+package spec
+
+// Values of StreamTable.RefreshMode.
+const (
+	RefreshAuto         = "auto"
+	RefreshDifferential = "differential"
+	RefreshImmediate    = "immediate"
+	RefreshAtCommit     = "at_commit"
+	RefreshFull         = "full"
+)
+
+// StreamTable is a table that is kept equal to its query.
+type StreamTable struct {
+	Place       `yaml:"-"`
+	Name        string       `yaml:"name" jsonschema:"required,minLength=1" jsonschema_description:"The table's name, optionally with its schema: public.order_totals."`
+	Query       Query        `yaml:"query" jsonschema_description:"The defining select, as a literal block (query: |)."`
+	QueryFile   string       `yaml:"query_file" jsonschema_description:"A file that holds the query, relative to this one; instead of query."`
+	RefreshMode string       `yaml:"refresh_mode" jsonschema:"default=auto,enum=auto,enum=differential,enum=immediate,enum=at_commit,enum=full" jsonschema_description:"How the table is kept up to date."`
+	Schedule    Schedule     `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often to refresh: a duration, a cron expression, or calculated."`
+	Indexes     [][]Text     `yaml:"indexes" jsonschema:"nullable" jsonschema_description:"Column lists to index beside the key."`
+	Outbox      *TableOutbox `yaml:"outbox" spec:"switch" jsonschema_description:"Records what each refresh changed: true, or options."`
+	RenamedFrom string       `yaml:"renamed_from" jsonschema:"minLength=1" jsonschema_description:"Former name; keeps the data across the rename."`
+	Relation    Name         `yaml:"-"` // Name split into schema and table; the extension's schema where none is given
+}
+
+// Values of TableOutbox.OnFullRefresh.
+const (
+	FullRefreshDelta    = "delta"
+	FullRefreshSnapshot = "snapshot"
+)
+
+// TableOutbox records the rows by which each refresh changed a stream table.
+type TableOutbox struct {
+	Place               `yaml:"-"`
+	Retention           *Duration `yaml:"retention" jsonschema_description:"How long rows are kept; default: setting outbox_retention_hours."`
+	InlineThresholdRows *int      `yaml:"inline_threshold_rows" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"Changed rows up to which the payload holds them all; default: setting outbox_inline_threshold_rows."`
+	OnFullRefresh       string    `yaml:"on_full_refresh" jsonschema:"default=delta,enum=delta,enum=snapshot" jsonschema_description:"What a refresh that recomputed writes."`
+	Immediate           bool      `yaml:"immediate" jsonschema:"default=false" jsonschema_description:"Allows an outbox on a stream table in immediate mode: one row per statement."`
+}
+
+// Outbox is an event outbox: applications publish to it inside their own transactions.
+type Outbox struct {
+	Place       `yaml:"-"`
+	Name        string     `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The outbox's name; its table is outbox_<name>."`
+	Retention   *Duration  `yaml:"retention" jsonschema_description:"How long consumed events are kept; default: setting outbox_retention_hours."`
+	OrderingKey string     `yaml:"ordering_key" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Order per key across the consumers of a group, such as aggregate_id."`
+	IdleGroup   *IdleGroup `yaml:"idle_group" jsonschema_description:"What happens when a consumer group stops consuming."`
+	RenamedFrom string     `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
+}
+
+// Values of IdleGroup.Policy.
+const (
+	IdleAlert   = "alert"
+	IdleArchive = "archive"
+	IdleEvict   = "evict"
+)
+
+// IdleGroup says what happens to an outbox whose group nobody consumes.
+type IdleGroup struct {
+	Place  `yaml:"-"`
+	After  Duration `yaml:"after" jsonschema:"required" jsonschema_description:"How long a group may be idle."`
+	Policy string   `yaml:"policy" jsonschema:"default=alert,enum=alert,enum=archive,enum=evict" jsonschema_description:"What to do then."`
+}
+
+// ConsumerGroup is a group that exists from the start.
+type ConsumerGroup struct {
+	Place           `yaml:"-"`
+	Name            string `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The group's name."`
+	Outbox          string `yaml:"outbox" jsonschema:"required,minLength=1" jsonschema_description:"The outbox, stream table or change feed it consumes."`
+	AutoOffsetReset string `yaml:"auto_offset_reset" jsonschema:"default=latest,enum=latest,enum=earliest" jsonschema_description:"Where the group starts."`
+	MaxAttempts     *int   `yaml:"max_attempts" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"Deliveries before a row goes to the group's dead letters; default: no limit."`
+	RenamedFrom     string `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the offset across the rename."`
+}

@@ -1,0 +1,66 @@
+package spec
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// parseFile reads one file; ok is false if it holds no fields at all.
+func parseFile(file string, errs *diag.List) (part *Spec, ok bool) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		errs.Add(unreadable(diag.Pos{File: file}, file, err))
+		return nil, false
+	}
+	errs.AddSource(file, string(content))
+	root, ok := parseYAML(file, content, errs)
+	if !ok {
+		return nil, false
+	}
+	part = &Spec{}
+	d := &decoder{file: file, source: string(content), errs: errs}
+	d.object(root, reflect.ValueOf(part).Elem(), "the spec")
+	return part, root.Kind == yaml.MappingNode
+}
+
+// parseYAML returns the root of a file that holds exactly one document.
+func parseYAML(file string, content []byte, errs *diag.List) (root *yaml.Node, ok bool) {
+	var document, second yaml.Node
+	in := yaml.NewDecoder(bytes.NewReader(content))
+	switch err := in.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		errs.Add(emptyFile(file))
+		return nil, false
+	case err != nil:
+		errs.Add(syntaxError(file, content, err))
+		return nil, false
+	}
+	switch err := in.Decode(&second); {
+	case err == nil:
+		errs.Add(secondDocument(diag.Pos{File: file, Line: second.Content[0].Line, Col: second.Content[0].Column}))
+	case !errors.Is(err, io.EOF):
+		errs.Add(syntaxError(file, content, err))
+		return nil, false
+	}
+	return document.Content[0], true
+}
+
+// syntaxLine returns the line, from 1, at which a text stops being YAML: the one after the longest run of lines that still is.
+// (The library names the line on which the enclosing construct began.)
+func syntaxLine(content []byte) int {
+	for end := len(content); end > 0; {
+		end = bytes.LastIndexByte(content[:end-1], '\n') + 1
+		var node yaml.Node
+		if yaml.Unmarshal(content[:end], &node) == nil {
+			return bytes.Count(content[:end], []byte("\n")) + 1
+		}
+	}
+	return 1
+}

@@ -1,0 +1,76 @@
+package spec
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/invopop/jsonschema"
+)
+
+// JSONSchema returns the JSON Schema of the format, for editors.
+func JSONSchema() []byte {
+	reflector := jsonschema.Reflector{
+		Anonymous: true, DoNotReference: true, FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true,
+	}
+	schema := reflector.Reflect(&Spec{})
+	schema.Title = "Sluice spec"
+	schema.Description = "What sluice generates: inboxes, outboxes, consumer groups and stream tables of one extension."
+	text, err := json.MarshalIndent(schema, "", "  ")
+	if err != nil {
+		panic("the schema is built from constants: " + err.Error())
+	}
+	return append(text, '\n')
+}
+
+// JSONSchema describes durations.
+func (Duration) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: durationForm.String(), Examples: []any{"500ms", "30s", "5m", "72h", "7d"}}
+}
+
+// JSONSchema describes schedules.
+func (Schedule) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Examples: []any{"1s", "*/5 * * * *", "calculated"}}
+}
+
+// JSONSchema describes located texts.
+func (Text) JSONSchema() *jsonschema.Schema {
+	one := uint64(1)
+	return &jsonschema.Schema{Type: "string", MinLength: &one}
+}
+
+// JSONSchema describes queries.
+func (Query) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
+
+// JSONSchemaExtend allows true and false in place of options.
+func (TableOutbox) JSONSchemaExtend(s *jsonschema.Schema) {
+	options := *s
+	*s = jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "boolean"}, &options}}
+}
+
+// JSONSchema describes every setting.
+func (Settings) JSONSchema() *jsonschema.Schema {
+	properties := jsonschema.NewProperties()
+	for _, def := range SettingDefs {
+		properties.Set(def.Name, def.schema())
+	}
+	return &jsonschema.Schema{Type: "object", Properties: properties, AdditionalProperties: jsonschema.FalseSchema}
+}
+
+func (s SettingDef) schema() *jsonschema.Schema {
+	about := s.About + " Default: " + s.Default + "."
+	if s.IsSwitch() {
+		return &jsonschema.Schema{Description: about, Enum: []any{"on", "off", true, false}}
+	}
+	return intSchema(s.Min, maxSetting, about)
+}
+
+// JSONSchema describes priority maps.
+func (PriorityMap) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", AdditionalProperties: intSchema(0, LowestPriority, "")}
+}
+
+func intSchema(lowest, highest int, about string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "integer", Minimum: jsonInt(lowest), Maximum: jsonInt(highest), Description: about}
+}
+
+func jsonInt(n int) json.Number { return json.Number(strconv.Itoa(n)) }

@@ -1,0 +1,153 @@
+package spec
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// SettingDef declares a run-time setting of generated code.
+type SettingDef struct {
+	Name    string
+	Default string // on, off or a whole number
+	Min     int    // smallest number; 0 for switches
+	About   string
+}
+
+// IsSwitch reports whether the setting is on or off rather than a number.
+func (s SettingDef) IsSwitch() bool { return s.Default == "on" || s.Default == "off" }
+
+// maxSetting is the largest integer of PostgreSQL.
+const maxSetting = 1<<31 - 1
+
+// SettingDefs are all settings, in the order of the documentation.
+var SettingDefs = []SettingDef{
+	{"outbox_enabled", "on", 0, "Write outbox rows."},
+	{"outbox_retention_hours", "24", 0, "How long consumed outbox rows are kept; 0 for ever."},
+	{"outbox_drain_batch_size", "10000", 1, "Outbox rows that one retention batch deletes."},
+	{"outbox_inline_threshold_rows", "10000", 0, "Changed rows up to which an outbox payload holds them all."},
+	{"outbox_claim_check_batch_size", "1000", 1, "Rows per batch of a claim check."},
+	{"outbox_drain_interval_seconds", "60", 1, "Seconds between retention runs of outboxes."},
+	{"outbox_storage_critical_mb", "1024", 1, "Size of an outbox that raises an alert."},
+	{"outbox_skip_empty_delta", "on", 0, "Write nothing when a refresh changed nothing."},
+	{"outbox_force_retention", "off", 0, "Delete outbox rows even if a group has not committed them."},
+	{"consumer_dead_threshold_hours", "24", 1, "Silence after which a consumer is removed."},
+	{"consumer_stale_offset_threshold_days", "7", 1, "Age after which the offset of a group counts as stale."},
+	{"consumer_cleanup_enabled", "on", 0, "Remove dead consumers."},
+	{"inbox_enabled", "on", 0, "Do background work on inboxes."},
+	{"inbox_processed_retention_hours", "72", 0, "How long processed messages are kept; 0 for ever."},
+	{"inbox_dlq_retention_hours", "0", 0, "How long dead letters are kept; 0 for ever."},
+	{"inbox_drain_batch_size", "1000", 1, "Messages that one retention batch deletes."},
+	{"inbox_drain_interval_seconds", "60", 1, "Seconds between retention runs of inboxes."},
+	{"inbox_dlq_alert_max_per_refresh", "10", 0, "Single dead-letter alerts per refresh; the rest are summed up."},
+	{"ordering_gap_alert_seconds", "30", 1, "Age of a gap that raises an alert."},
+}
+
+// FindSetting returns the declaration of a setting.
+func FindSetting(name string) (SettingDef, bool) {
+	for _, def := range SettingDefs {
+		if def.Name == name {
+			return def, true
+		}
+	}
+	return SettingDef{}, false
+}
+
+// Setting is a setting that a spec gives, its value checked and spelled as in pgt_settings: on, off or a number.
+type Setting struct {
+	Place
+	Name, Value string
+}
+
+// Settings are the settings that a spec gives, in file order.
+type Settings []Setting
+
+// Value returns the value that a spec gives to a setting, or else its default.
+func (s Settings) Value(name string) string {
+	if setting, ok := s.find(name); ok {
+		return setting.Value
+	}
+	def, _ := FindSetting(name)
+	return def.Default
+}
+
+func (s Settings) find(name string) (Setting, bool) {
+	for _, setting := range s {
+		if setting.Name == name {
+			return setting, true
+		}
+	}
+	return Setting{}, false
+}
+
+// hours returns the value of a setting that counts hours.
+func (s Settings) hours(name string) Duration {
+	hours, _ := strconv.Atoi(s.Value(name))
+	return Duration(hours) * Duration(time.Hour)
+}
+
+func (s *Settings) read(d *decoder, n *yaml.Node, f field) {
+	if n.Kind != yaml.MappingNode {
+		if !isNull(n) {
+			d.errs.Add(wrongType(d.pos(n), f.name, "a map of settings", n))
+		}
+		return
+	}
+	d.entries(n, f.name, func(key, value *yaml.Node) {
+		def, ok := FindSetting(key.Value)
+		if !ok {
+			d.errs.Add(unknownSetting(d.pos(key), key.Value))
+			return
+		}
+		if text, ok := d.settingValue(value, def); ok {
+			*s = append(*s, Setting{Place{At: d.pos(key)}, def.Name, text})
+		}
+	})
+}
+
+// settingValue reads a value as its setting declares it. YAML's true and false stand for on and off.
+func (d *decoder) settingValue(n *yaml.Node, def SettingDef) (string, bool) {
+	if def.IsSwitch() {
+		var on bool
+		switch err := n.Decode(&on); {
+		case n.ShortTag() == "!!bool" && err == nil, n.Value == "on", n.Value == "off":
+			return map[bool]string{true: "on", false: "off"}[on || n.Value == "on"], true
+		}
+		d.errs.Add(wrongType(d.pos(n), def.Name, "on or off", n))
+		return "", false
+	}
+	largest := maxSetting
+	bounds := rules{min: &def.Min, max: &largest}
+	i, before := 0, d.errs.Len()
+	d.value(n, reflect.ValueOf(&i).Elem(), field{name: def.Name, rules: bounds})
+	return fmt.Sprint(i), d.errs.Len() == before
+}
+
+// PriorityEntry gives a priority to one value of the priority column.
+type PriorityEntry struct {
+	Place
+	Value    string
+	Priority int
+}
+
+// PriorityMap lists priorities by value, in file order.
+type PriorityMap []PriorityEntry
+
+func (m *PriorityMap) read(d *decoder, n *yaml.Node, f field) {
+	if n.Kind != yaml.MappingNode {
+		d.errs.Add(wrongType(d.pos(n), f.name, "a map from value to priority", n))
+		return
+	}
+	lowest, highest := 0, LowestPriority
+	bounds := field{rules: rules{min: &lowest, max: &highest}}
+	*m = PriorityMap{}
+	d.entries(n, f.name, func(key, value *yaml.Node) {
+		entry := PriorityEntry{Place: Place{At: d.pos(key)}, Value: key.Value}
+		bounds.name = key.Value
+		d.value(value, reflect.ValueOf(&entry.Priority).Elem(), bounds)
+		*m = append(*m, entry)
+	})
+}

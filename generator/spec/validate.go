@@ -1,0 +1,107 @@
+package spec
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// checker checks what a spec means, once its form is known to be right. Fields that could not be read are empty and pass.
+type checker struct {
+	*Spec
+	errs *diag.List
+}
+
+func (s *Spec) validate(errs *diag.List) {
+	c := checker{s, errs}
+	c.extension()
+	c.roles()
+	for i := range s.StreamTables {
+		c.streamTable(&s.StreamTables[i])
+	}
+	for i := range s.Outboxes {
+		c.outbox(&s.Outboxes[i])
+	}
+	for i := range s.ConsumerGroups {
+		c.consumerGroup(&s.ConsumerGroups[i])
+	}
+	for i := range s.Inboxes {
+		c.inbox(&s.Inboxes[i])
+	}
+	c.names()
+}
+
+// report adds an error of a kind.
+func (c checker) report(at diag.Pos, p problem, args ...any) {
+	c.errs.Add(p.at(at, args...))
+}
+
+func (p problem) at(at diag.Pos, args ...any) diag.Error {
+	return diag.Error{Pos: at, Code: p.code, Message: fmt.Sprintf(p.message, args...), Hint: p.hint}
+}
+
+func (p problem) since(at, first diag.Pos, args ...any) diag.Error {
+	e := p.at(at, args...)
+	e.Also = []diag.Note{{Pos: first, Message: "the other one is here"}}
+	return e
+}
+
+var extensionForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*$`)
+
+func (c checker) extension() {
+	e := c.Extension
+	if e.Name != "" && !extensionForm.MatchString(e.Name) {
+		c.report(e.Field("name"), badExtensionName, e.Name)
+	}
+	if e.Version != "" {
+		c.version(e)
+	}
+	c.schema(e.Field("schema"), e.Schema)
+}
+
+// version accepts semantic versions that PostgreSQL can also use in the name of a script.
+func (c checker) version(e Extension) {
+	if _, err := semver.StrictNewVersion(e.Version); err != nil {
+		c.report(e.Field("version"), badVersion, e.Version)
+	} else if strings.Contains(e.Version, "--") || strings.HasSuffix(e.Version, "-") {
+		c.report(e.Field("version"), unusableVersion, e.Version)
+	}
+}
+
+func (c checker) schema(at diag.Pos, schema string) {
+	if strings.HasPrefix(schema, "pg_") || schema == "information_schema" {
+		c.report(at, reservedSchema, schema)
+	}
+}
+
+func (c checker) roles() {
+	roles := c.Roles.byField()
+	for i, role := range roles {
+		name, at := *role.name, c.Roles.Field(role.field)
+		if strings.HasPrefix(name, "pg_") || name == "public" || name == "none" {
+			c.report(at, reservedRole, name)
+		}
+		same := slices.IndexFunc(roles[:i], func(r roleField) bool { return name != "" && *r.name == name })
+		if same >= 0 {
+			c.errs.Add(sameRole.since(at, c.Roles.Field(roles[same].field), name, roles[same].field, role.field))
+		}
+	}
+}
+
+// checkDistinctExtensions reports specs that would write into the same directory.
+func checkDistinctExtensions(specs []*Spec, errs *diag.List) {
+	first := map[string]*Spec{}
+	for _, s := range specs {
+		name := s.Extension.Name
+		if other, taken := first[name]; taken && name != "" {
+			errs.Add(duplicateSpec.since(s.Extension.Field("name"), other.Extension.Field("name"), name))
+			continue
+		}
+		first[name] = s
+	}
+}

@@ -1,0 +1,113 @@
+package spec
+
+import "github.com/pgsluice/sluice/ivm/diag"
+
+func (c checker) inbox(i *Inbox) {
+	c.plainName(i.Place, "inbox", i.Name, i.RenamedFrom)
+	c.schema(i.Field("schema"), i.Schema)
+	if i.Managed() {
+		c.managedInbox(i)
+	} else {
+		c.adoptedInbox(i)
+	}
+	if i.Schedule.Calculated {
+		c.report(i.Field("schedule"), calculatedInbox)
+	}
+	if i.Retry != nil {
+		c.retry(i.Retry)
+	}
+	if h := i.Health; h.CriticalPendingAge < h.DegradedPendingAge {
+		c.report(firstGiven(h.Place, "critical_pending_age", "degraded_pending_age"), criticalFirst, h.CriticalPendingAge, h.DegradedPendingAge)
+	}
+	if i.Ordering != nil && i.Priority != nil {
+		c.errs.Add(orderingPriority.since(i.Field("priority"), i.Field("ordering"), i.Name))
+	}
+	if i.Ordering != nil {
+		c.ordering(i.Ordering)
+	}
+	if i.Priority != nil {
+		c.priority(i)
+	}
+}
+
+func firstGiven(p Place, fields ...string) diag.Pos {
+	for _, f := range fields {
+		if p.Given(f) {
+			return p.Field(f)
+		}
+	}
+	return p.At
+}
+
+// adoptedInbox refuses whatever would alter the user's table.
+func (c checker) adoptedInbox(i *Inbox) {
+	c.tableName(i.Field("table"), "table", i.Table)
+	for _, option := range []string{"schema", "event_id", "tenant", "dedup_window", "retention"} {
+		if i.Given(option) {
+			c.report(i.Field(option), managedOnly, option, i.Name)
+		}
+	}
+	if i.Retry != nil && (i.Columns == nil || i.Columns.AvailableAt == "") {
+		c.report(i.Field("retry"), retryNeedsColumn, i.Name)
+	}
+	if i.Columns != nil {
+		c.distinctColumns(i.Columns)
+	}
+}
+
+func (c checker) distinctColumns(columns *Columns) {
+	first := map[string]string{}
+	for _, column := range columns.byField() {
+		if other, taken := first[column.name]; taken && column.name != "" {
+			at := firstGiven(columns.Place, column.field, other)
+			c.report(at, sameColumn, other, column.field, column.name)
+			continue
+		}
+		first[column.name] = column.field
+	}
+}
+
+func (c checker) managedInbox(i *Inbox) {
+	if i.Given("columns") {
+		c.report(i.Field("columns"), tableOnly, i.Name)
+	}
+	if i.DedupWindow != nil {
+		c.dedupWindow(i)
+	}
+	c.managedColumns(i)
+}
+
+// dedupWindow checks that ids are remembered for longer than messages are kept; otherwise the option does nothing.
+func (c checker) dedupWindow(i *Inbox) {
+	kept := c.Settings.hours("inbox_processed_retention_hours")
+	if i.Retention.Processed != nil {
+		kept = *i.Retention.Processed
+	}
+	switch at := i.Field("dedup_window"); {
+	case kept == 0:
+		c.report(at, windowNeedless)
+	case *i.DedupWindow < kept:
+		c.report(at, windowTooShort, *i.DedupWindow, kept)
+	}
+}
+
+func (c checker) retry(r *Retry) {
+	switch {
+	case r.Initial == 0:
+		c.report(r.Field("initial"), initialZero)
+	case r.Max < r.Initial:
+		c.report(firstGiven(r.Place, "max", "initial"), maxBelowInitial, r.Max, r.Initial)
+	}
+}
+
+func (c checker) ordering(o *Ordering) {
+	if o.Aggregate == o.Sequence {
+		c.report(firstGiven(o.Place, "sequence", "aggregate"), sameOrderColumn, o.Sequence)
+	}
+	if o.Sequence == "received_at" && o.Mode == OrderingContiguous {
+		c.report(o.Field("mode"), contiguousTime)
+	}
+	if o.Mode == OrderingMonotonic && o.Given("start") {
+		c.report(o.Field("start"), startNeedless)
+	}
+}

@@ -1,0 +1,94 @@
+package diag
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestNearest(t *testing.T) {
+	fields := []string{"name", "schema", "max_retries", "retention", "retry"}
+	for name, want := range map[string]string{
+		"nmae":          "name",
+		"max_retires":   "max_retries",
+		"Max_Retries":   "max_retries",
+		"retentions":    "retention",
+		"retrys":        "retry",
+		"x":             "",
+		"visualisation": "",
+	} {
+		if got := Nearest(name, fields); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The marker ‸ stands before the character whose position is asked for.
+func TestBlockPos(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		indicator    int
+		text, want   string
+	}{
+		{"first line", "q: |\n  SELECT 1\n", 1, "‸SELECT 1\n", "f:2:3"},
+		{"deeper line", "q: |\n  SELECT\n    b\n", 1, "SELECT\n  ‸b\n", "f:3:5"},
+		{"multi-byte", "q: |\n  'é', b\n", 1, "'é', ‸b\n", "f:2:8"},
+		{"explicit indentation", "q: |2\n    a\n", 1, "  ‸a\n", "f:2:5"},
+		{"leading blank line", "a: 1\nq: |\n\n      a\n", 2, "\n‸a\n", "f:4:7"},
+		{"end", "q: |\n  a\n", 1, "a‸", "f:2:4"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			offset := strings.Index(c.text, "‸")
+			b := LiteralBlock("f", c.source, c.indicator, strings.Replace(c.text, "‸", "", 1))
+			if got := b.Pos(offset).String(); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+	if got := WholeFile("q.sql", "a\r\nbc").Pos(4).String(); got != "q.sql:2:2" {
+		t.Errorf("whole file: got %s", got)
+	}
+}
+
+func TestListPrints(t *testing.T) {
+	var l List
+	l.AddSource("b.yaml", "one\n\tname: 数据 x\n")
+	second := Error{Pos: Pos{"b.yaml", 2, 11}, Code: "bad", Message: "x is bad", Hint: "leave it out"}
+	second.Also = []Note{{Pos{"b.yaml", 1, 1}, "one is here"}}
+	l.Add(second)
+	l.Add(second)
+	l.Add(Error{Pos: Pos{File: "a.yaml"}, Code: "no-file", Message: "no such file"})
+	want := `a.yaml: error: no such file [no-file]
+
+b.yaml:2:11: error: x is bad [bad]
+  2 | 	name: 数据 x
+    | 	           ^
+b.yaml:1:1: note: one is here
+  1 | one
+    | ^
+hint: leave it out
+`
+	if got := l.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestListCaps(t *testing.T) {
+	var l List
+	for i := range Limit + 7 {
+		l.Add(Error{Pos: Pos{"f", i + 1, 1}, Message: fmt.Sprint(i)})
+	}
+	if got := l.String(); !strings.HasSuffix(got, "\nand 7 more\n") {
+		t.Errorf("got %q", got[len(got)-40:])
+	}
+}
+
+func TestLongLineKeepsCaretInSight(t *testing.T) {
+	var l List
+	l.AddSource("f", strings.Repeat("a", 500)+"B"+strings.Repeat("c", 500))
+	l.Add(Error{Pos: Pos{"f", 1, 501}})
+	lines := strings.Split(l.String(), "\n")
+	if caret := strings.Index(lines[2], "^"); lines[1][caret] != 'B' {
+		t.Errorf("caret is not below B:\n%s", l.String())
+	}
+}

@@ -1,0 +1,54 @@
+// Package sqltext is the only room that knows pg_query: it quotes names and
+// values, parses statements and checks the functions that Sluice emits.
+package sqltext
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v5"
+)
+
+// Ident returns name as an SQL identifier, quoted where PostgreSQL's own
+// quote_ident would quote it.
+func Ident(name string) string {
+	if plainIdent(name) && !keyword(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// Qualified returns schema.name, each part quoted where needed.
+func Qualified(schema, name string) string {
+	return Ident(schema) + "." + Ident(name)
+}
+
+// Literal returns value as an SQL string constant that reads the same under
+// either setting of standard_conforming_strings.
+func Literal(value string) string {
+	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
+	if strings.Contains(value, `\`) {
+		return " E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
+
+func plainIdent(name string) bool {
+	for i, c := range name {
+		letter := c >= 'a' && c <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// keyword reports whether the lexer knows name as a word that cannot stand
+// everywhere as an identifier.
+func keyword(name string) bool {
+	scan, err := pg_query.Scan(name)
+	if err != nil || len(scan.Tokens) != 1 {
+		return true
+	}
+	kind := scan.Tokens[0].KeywordKind
+	return kind != pg_query.KeywordKind_NO_KEYWORD && kind != pg_query.KeywordKind_UNRESERVED_KEYWORD
+}

@@ -1,0 +1,110 @@
+// Package pgtest gives each test a PostgreSQL database of its own.
+//
+// One server is shared by all tests of a binary. It starts when the first test
+// asks for it and ends with Main. Databases are copies of templates, owned by
+// the plain role owner, because all that is generated must work for a user who
+// is no superuser. SLUICE_TEST_PG names the server's major version.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/sandbox"
+)
+
+// Owner is the role that owns test databases. It is no superuser.
+const Owner = "owner"
+
+// CronDatabase is the database in which pg_cron keeps its jobs, where the
+// server has pg_cron.
+const CronDatabase = "cron"
+
+// Main runs the tests of a package and removes the servers that they started.
+// Use it as the package's TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	sandbox.Cleanup()
+	os.Exit(code)
+}
+
+var shared = sync.OnceValues(func() (*sandbox.Server, error) {
+	ctx := context.Background()
+	install, err := sandbox.Finder{Progress: os.Stderr}.Find(ctx, os.Getenv("SLUICE_TEST_PG"))
+	if err != nil {
+		return nil, err
+	}
+	s, err := sandbox.Start(ctx, options(install))
+	if err != nil {
+		return nil, err
+	}
+	return s, equip(ctx, s)
+})
+
+// Server returns the server that all tests of this binary share. Tests that
+// stop or kill a server start one of their own from the sandbox package.
+func Server(t testing.TB) *sandbox.Server {
+	t.Helper()
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func options(install sandbox.Install) sandbox.Options {
+	opts := sandbox.Options{Install: install, Settings: map[string]string{"max_connections": "200"}}
+	if install.HasLibrary("pg_cron") {
+		opts.Preload = []string{"pg_cron"}
+		opts.Settings["cron.database_name"] = CronDatabase
+		opts.Settings["cron.host"] = "" // by the socket that the server's environment names
+	}
+	return opts
+}
+
+// equip makes what all tests expect of the server.
+func equip(ctx context.Context, s *sandbox.Server) error {
+	conn, err := pgx.Connect(ctx, s.DSN("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "create role "+Owner+" login"); err != nil {
+		return err
+	}
+	if !s.HasLibrary("pg_cron") {
+		return nil
+	}
+	if _, err := conn.Exec(ctx, "create database "+CronDatabase); err != nil {
+		return err
+	}
+	_, err = s.Psql("-d", CronDatabase, "-c", "create extension pg_cron")
+	return err
+}
+
+// HasCron tells whether the shared server runs pg_cron. The matrix runs also
+// on servers that it is not packaged for.
+func HasCron(t testing.TB) bool {
+	t.Helper()
+	return Server(t).HasLibrary("pg_cron")
+}
+
+// superuser runs statements in a database as the superuser.
+func superuser(ctx context.Context, s *sandbox.Server, db string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, s.DSN(db))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	return nil
+}
