@@ -1,15 +1,70 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+)
 
 func newGenerate() *cobra.Command {
-	return &cobra.Command{
+	var check, dryRun bool
+	command := &cobra.Command{
 		Use:   "generate",
 		Short: "Generates the artifacts of the specs",
 		Args:  cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			_, err := loadSpecs(cmd)
-			return err
+			extensions, err := generate(cmd)
+			if err != nil {
+				return err
+			}
+			files := generator.Files{}
+			for _, e := range extensions {
+				for path, text := range e.Files() {
+					files[path] = text
+				}
+			}
+			switch {
+			case check:
+				return checkFiles(cmd, files)
+			case dryRun:
+				return printFiles(cmd, files)
+			default:
+				return writeFiles(cmd, files)
+			}
 		}),
 	}
+	command.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 with a diff if the artifacts are stale")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing; print the artifacts")
+	command.MarkFlagsMutuallyExclusive("check", "dry-run")
+	return command
+}
+
+func checkFiles(cmd *cobra.Command, files generator.Files) error {
+	diff, err := files.Diff(option(cmd, "out"))
+	if err != nil || diff == "" {
+		return err
+	}
+	fmt.Fprint(cmd.OutOrStdout(), diff)
+	return exitError{exitInput, fmt.Sprintf("sluice: %s is stale; run \"sluice generate\"\n", option(cmd, "out"))}
+}
+
+func printFiles(cmd *cobra.Command, files generator.Files) error {
+	for _, path := range files.Paths() {
+		fmt.Fprintf(cmd.OutOrStdout(), "==> %s <==\n%s\n", path, files[path])
+	}
+	return nil
+}
+
+func writeFiles(cmd *cobra.Command, files generator.Files) error {
+	changed, err := files.Write(option(cmd, "out"))
+	if err != nil {
+		return err
+	}
+	for _, path := range changed {
+		fmt.Fprintln(cmd.ErrOrStderr(), path)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d files, %d changed\n", len(files), len(changed))
+	return nil
 }

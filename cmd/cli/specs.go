@@ -5,14 +5,36 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// loadSpecs reads the specs that -f names; whatever is wrong with any of them is one error.
-func loadSpecs(cmd *cobra.Command) ([]*spec.Spec, error) {
+// generate loads and compiles the specs that --file names; whatever is wrong with any of them is one error.
+func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
 	specs, problems := spec.Load(option(cmd, "file"))
-	return specs, invalid(problems)
+	if err := invalid(problems); err != nil {
+		return nil, err
+	}
+	var extensions []*generator.Extension
+	for _, s := range specs {
+		e, errs := generator.Generate(s)
+		problems.Merge(errs)
+		extensions = append(extensions, e)
+	}
+	return extensions, invalid(problems)
+}
+
+// generateOne is generate for commands that talk about one extension.
+func generateOne(cmd *cobra.Command) (*generator.Extension, error) {
+	extensions, err := generate(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if len(extensions) != 1 {
+		return nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(extensions))
+	}
+	return extensions[0], nil
 }
 
 // invalid turns what is wrong with the input into the error that ends the command, or nil if nothing is.

@@ -1,0 +1,125 @@
+package generator
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// builder collects objects in creation order and the problems that only show once all names are known.
+type builder struct {
+	objects []Object
+	places  map[string]origin // by name space, then name
+	names   []qualifiedName   // of the objects, in order
+	errs    *diag.List
+	at      origin // what is being built
+}
+
+// origin is what an object comes from.
+type origin struct {
+	what string
+	pos  diag.Pos
+}
+
+// qualifiedName finds an object in the definitions of later ones.
+type qualifiedName struct{ id, name string }
+
+type option func(*Object)
+
+func dumped(o *Object) { o.Dump = true }
+func holds(o *Object)  { o.Dump, o.Holds = true, true }
+
+// add renders one template into one object. What it creates is read from the statement itself.
+func (b *builder) add(template string, data any, options ...option) {
+	sql := b.render(template, data)
+	created, err := sqltext.Describe(sql)
+	if err != nil || created.Kind == "" {
+		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", template, err, sql))
+	}
+	o := Object{Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created)}
+	b.claimName(created)
+	b.push(o, options)
+}
+
+// addStatement renders a template whose statement creates no object that the parser could name.
+func (b *builder) addStatement(kind, signature, template string, data any, drop string) {
+	sql := b.render(template, data)
+	b.push(Object{Kind: kind, Signature: signature, SQL: sql, Drop: drop}, nil)
+}
+
+func (b *builder) push(o Object, options []option) {
+	for _, set := range options {
+		set(&o)
+	}
+	for _, earlier := range b.names {
+		if mentions(o.SQL, earlier.name) {
+			o.Needs = append(o.Needs, earlier.id)
+		}
+	}
+	b.objects = append(b.objects, o)
+	if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
+		b.names = append(b.names, qualifiedName{o.ID(), name})
+	}
+}
+
+// render executes a template and checks what comes out: a template that gives bad SQL for any spec is a bug of ours.
+func (b *builder) render(template string, data any) string {
+	sql, err := render.Execute(template, data)
+	if err == nil {
+		err = sqltext.Check(sql)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("template %s: %v\n%s", template, err, sql))
+	}
+	return sql
+}
+
+// claimName reports names that two parts of a spec would both create.
+func (b *builder) claimName(created sqltext.Statement) {
+	space := "relation"
+	switch created.Kind {
+	case "function", "procedure", "trigger", "schema":
+		space = created.Kind
+	}
+	key := space + " " + created.Signature()
+	if first, taken := b.places[key]; taken {
+		b.errs.Add(nameClash(b.at, first, created))
+		return
+	}
+	b.places[key] = b.at
+}
+
+func dropSQL(created sqltext.Statement) string {
+	switch created.Kind {
+	case "trigger", "index": // go with their table
+		return ""
+	default:
+		return "drop " + created.Kind + " " + created.Signature() + ";\n"
+	}
+}
+
+// mentions reports whether sql names the object, as a whole word.
+func mentions(sql, name string) bool {
+	for from := 0; ; {
+		at := strings.Index(sql[from:], name)
+		if at < 0 {
+			return false
+		}
+		start, end := from+at, from+at+len(name)
+		if !wordAt(sql, start-1) && !wordAt(sql, end) {
+			return true
+		}
+		from = start + 1
+	}
+}
+
+func wordAt(s string, i int) bool {
+	if i < 0 || i >= len(s) {
+		return false
+	}
+	c := s[i]
+	return c == '_' || c == '"' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}

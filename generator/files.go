@@ -1,0 +1,135 @@
+package generator
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// Files are artifacts in memory: contents by slash-separated path below the output directory.
+type Files map[string]string
+
+// Files lays out the artifacts of an extension below its name.
+func (e *Extension) Files() Files {
+	extension, migrations := e.Name+"/extension/", e.Name+"/migrations/"
+	files := Files{
+		extension + e.Name + ".control":                     e.control(),
+		extension + e.Name + "--" + e.Version + ".sql":      e.extensionScript(),
+		extension + "Makefile":                              e.makefile(),
+		migrations + e.Name + "_" + e.Version + ".up.sql":   e.migration("Installs", e.Install(Plain)),
+		migrations + e.Name + "_" + e.Version + ".down.sql": e.migration("Removes", e.Uninstall()),
+	}
+	for name, text := range e.jobs {
+		files[e.Name+"/jobs/"+name] = text
+	}
+	return files
+}
+
+// Paths lists the files in order.
+func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
+
+// Write stores the files below dir and removes files that an earlier run wrote for the same extensions and this one did not.
+// It returns the paths that changed.
+func (f Files) Write(dir string) ([]string, error) {
+	stale, err := f.stale(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range stale {
+		full := filepath.Join(dir, filepath.FromSlash(path))
+		text, wanted := f[path]
+		if !wanted {
+			err = os.Remove(full)
+		} else if err = os.MkdirAll(filepath.Dir(full), 0o777); err == nil {
+			err = os.WriteFile(full, []byte(text), 0o666)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return stale, nil
+}
+
+// Diff compares the files with those below dir; it returns a unified diff, empty if they agree.
+func (f Files) Diff(dir string) (string, error) {
+	stale, err := f.stale(dir)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, path := range stale {
+		old, err := read(dir, path)
+		if err != nil {
+			return "", err
+		}
+		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+			A: difflib.SplitLines(old), B: difflib.SplitLines(f[path]),
+			FromFile: "out/" + path, ToFile: "generated/" + path, Context: 3,
+		})
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(text)
+	}
+	return out.String(), nil
+}
+
+// stale lists the paths whose content below dir is not what it should be, including files that should not be there.
+func (f Files) stale(dir string) ([]string, error) {
+	var paths []string
+	for _, path := range f.Paths() {
+		old, err := read(dir, path)
+		if err != nil {
+			return nil, err
+		}
+		if old != f[path] {
+			paths = append(paths, path)
+		}
+	}
+	for _, folder := range f.folders() {
+		extra, err := f.extra(dir, folder)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, extra...)
+	}
+	return paths, nil
+}
+
+// folders lists the folders that hold generated files and nothing else.
+func (f Files) folders() []string {
+	folders := map[string]bool{}
+	for path := range f {
+		folders[path[:strings.LastIndex(path, "/")]] = true
+	}
+	return slices.Sorted(maps.Keys(folders))
+}
+
+func (f Files) extra(dir, folder string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var paths []string
+	for _, entry := range entries {
+		path := folder + "/" + entry.Name()
+		if _, wanted := f[path]; !wanted && entry.Type().IsRegular() {
+			paths = append(paths, path)
+		}
+	}
+	return paths, err
+}
+
+func read(dir, path string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}

@@ -1,0 +1,149 @@
+package generator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Generate compiles a valid spec into its objects. Problems that only show now, such as clashes between generated names,
+// come back at their place in the spec; the extension is then nil.
+func Generate(s *spec.Spec) (*Extension, *diag.List) {
+	errs := &diag.List{}
+	unsupported(s, errs)
+	checkExpressions(s, errs)
+	if !errs.Empty() {
+		return nil, errs
+	}
+	view := viewOf(s)
+	b := &builder{places: map[string]origin{}, errs: errs}
+	b.runtime(s, view)
+	for n, inbox := range view.Inboxes {
+		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
+		b.inbox(inbox)
+	}
+	b.at = origin{"the extension", s.Extension.At}
+	b.interfaces(view)
+	b.grants(s, view)
+	if !errs.Empty() {
+		return nil, errs
+	}
+	jobs := renderJobs(view)
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs}, errs
+}
+
+func checkExpressions(s *spec.Spec, errs *diag.List) {
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		if i.EventID == "" {
+			continue
+		}
+		if err := sqltext.CheckExpression(i.EventID); err != nil {
+			errs.Add(badExpression(i.Field("event_id"), "event_id", err))
+		}
+	}
+}
+
+// runtime adds schemas and catalog.
+func (b *builder) runtime(s *spec.Spec, view render.Extension) {
+	b.at = origin{"the extension", s.Extension.At}
+	b.schemas(s)
+	b.add("extension/pgt_extension.sql", view)
+	b.add("catalog/pgt_settings.sql", view, dumped)
+	b.add("catalog/pgt_settings_check.sql", view)
+	b.add("catalog/pgt_settings_trigger.sql", view)
+	b.add("catalog/pgt_setting.sql", view)
+	b.add("catalog/pgt_origin.sql", view, dumped)
+	b.add("catalog/pgt_tasks.sql", view)
+	if len(view.Inboxes) > 0 {
+		b.add("catalog/pgt_inbox_config.sql", view)
+		b.add("catalog/pgt_inbox_paused.sql", view, dumped)
+		b.add("catalog/pgt_inbox_progress.sql", view)
+		b.add("inbox/inbox_is_my_partition.sql", view)
+	}
+}
+
+func (b *builder) schemas(s *spec.Spec) {
+	for _, name := range schemaNames(s) {
+		data := render.Schema{Extension: s.Extension.Name, Name: name}
+		b.addStatement("schema", sqltext.Ident(name), "extension/schema.sql", data, b.render("extension/drop_schema.sql", data))
+	}
+}
+
+// schemaNames lists the schemas that objects live in, the extension's first.
+func schemaNames(s *spec.Spec) []string {
+	names := []string{s.Extension.Schema}
+	for _, i := range s.Inboxes {
+		if !slices.Contains(names, i.Schema) {
+			names = append(names, i.Schema)
+		}
+	}
+	return names
+}
+
+// inbox adds everything of one inbox, tables first.
+func (b *builder) inbox(i render.Inbox) {
+	b.add("inbox/table.sql", i, holds)
+	for _, template := range []string{
+		"order_index", "claim_cursor", "rescan_after", "delta_no", "deltas", "deltas_last", "totals", "rates",
+		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
+	} {
+		b.add("inbox/"+template+".sql", i)
+	}
+	b.add("inbox/expired.sql", i, dumped)
+	for _, template := range []string{
+		"counts_view", "inserted", "listed", "updated", "deleted", "truncated",
+		"inserted_trigger", "listed_trigger", "updated_trigger", "deleted_trigger", "truncated_trigger",
+		"pending_view", "claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
+		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
+	} {
+		b.add("inbox/"+template+".sql", i)
+	}
+	if i.DeadLetter {
+		b.add("inbox/dlq_view.sql", i)
+		b.add("inbox/alert.sql", i)
+	}
+	if i.Stats {
+		b.add("inbox/stats_view.sql", i)
+	}
+	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
+	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
+		b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: i.Schema(), Task: task}, "")
+	}
+}
+
+// interfaces adds the functions that users call, and the scheduler.
+func (b *builder) interfaces(view render.Extension) {
+	if len(view.Inboxes) > 0 {
+		for _, template := range []string{
+			"inbox_is_my_partition_of", "inbox_receive", "inbox_pending", "inbox_claim", "inbox_mark_processed", "inbox_mark_failed",
+			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
+		} {
+			b.add("inbox/"+template+".sql", view)
+		}
+	}
+	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "tick", "tick_once", "run"} {
+		b.add("scheduler/"+template+".sql", view)
+	}
+}
+
+func renderJobs(view render.Extension) map[string]string {
+	jobs := map[string]string{}
+	for file, template := range map[string]string{
+		"pg_cron_1.4.sql": "ops/pg_cron_1.4.sql",
+		"pg_cron_1.5.sql": "ops/pg_cron_1.5.sql",
+		"grant.sql":       "ops/pg_cron_grant.sql",
+		"remove.sql":      "ops/pg_cron_remove.sql",
+	} {
+		text, err := render.Execute(template, view)
+		if err != nil {
+			panic(err)
+		}
+		jobs[file] = text
+	}
+	return jobs
+}

@@ -1,0 +1,23 @@
+package generator
+
+import (
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// grants gives each role of the spec what it needs and nothing more.
+func (b *builder) grants(s *spec.Spec, view render.Extension) {
+	for _, role := range []struct{ name, template string }{
+		{s.Roles.Producer, "extension/grant_producer.sql"},
+		{s.Roles.Consumer, "extension/grant_consumer.sql"},
+		{s.Roles.Monitor, "extension/grant_monitor.sql"},
+	} {
+		if role.name == "" {
+			continue
+		}
+		data := render.Role{Extension: view, Role: role.name, Schemas: schemaNames(s)}
+		b.addStatement("role", sqltext.Ident(role.name), "extension/role.sql", data, "")
+		b.addStatement("grant", sqltext.Ident(role.name), role.template, data, "")
+	}
+}

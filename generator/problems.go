@@ -1,0 +1,60 @@
+package generator
+
+import (
+	"fmt"
+
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+func nameClash(second, first origin, created sqltext.Statement) diag.Error {
+	return diag.Error{
+		Pos: second.pos, Code: "name-clash",
+		Message: fmt.Sprintf("%s makes %s %s, and so does %s", second.what, created.Kind, created.Signature(), first.what),
+		Hint:    "rename one of them",
+		Also:    []diag.Note{{Pos: first.pos, Message: first.what + " stands here"}},
+	}
+}
+
+func notGenerated(at diag.Pos, what string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "not-generated",
+		Message: fmt.Sprintf("this version of Sluice does not generate %s", what),
+		Hint:    "take it out of the spec; nothing else stands in for it",
+	}
+}
+
+func badExpression(at diag.Pos, field string, err error) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "syntax",
+		Message: fmt.Sprintf("%s is not an expression: %v", field, err),
+		Hint:    "write an expression over payload, such as payload->>'id'",
+	}
+}
+
+// unsupported reports what the format knows and this version cannot make.
+func unsupported(s *spec.Spec, errs *diag.List) {
+	report := func(given bool, at diag.Pos, what string) {
+		if given {
+			errs.Add(notGenerated(at, what))
+		}
+	}
+	report(len(s.StreamTables) > 0, s.Field("stream_tables"), "stream tables")
+	report(len(s.Outboxes) > 0, s.Field("outboxes"), "outboxes")
+	report(len(s.ConsumerGroups) > 0, s.Field("consumer_groups"), "consumer groups")
+	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		report(i.Table != "", i.Field("table"), "inboxes over tables of yours")
+		report(i.Ordering != nil, i.Field("ordering"), "ordered inboxes")
+		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
+		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
+		report(i.Materialize, i.Field("materialize"), "materialized inbox relations")
+		report(i.ChangeFeed, i.Field("change_feed"), "change feeds of inboxes")
+		report(i.DedupWindow != nil, i.Field("dedup_window"), "deduplication windows")
+		report(i.WireFormat != spec.WireNative, i.Field("wire_format"), "wire formats")
+		report(i.RenamedFrom != "", i.Field("renamed_from"), "renames")
+		report(i.Schedule.Cron != "", i.Field("schedule"), "cron schedules of inboxes")
+	}
+}

@@ -1,0 +1,74 @@
+package render
+
+import "github.com/pgsluice/sluice/ivm/sqltext"
+
+// Extension is what templates know of the whole.
+type Extension struct {
+	Extension  string // the extension's name
+	Version    string
+	SchemaName string
+	Inboxes    []Inbox
+	Settings   []Setting
+	OwnTables  []Name // tables that the extension owns
+}
+
+// Setting is a setting with the value that the spec gives it.
+type Setting struct {
+	Name, Value string
+	Switch      bool // on or off, rather than a number
+}
+
+// Schema returns the extension's schema as SQL.
+func (e Extension) Schema() string { return sqltext.Ident(e.SchemaName) }
+
+// In names an object of the extension's schema.
+func (e Extension) In(name string) Name { return Name{e.SchemaName, name} }
+
+// InboxNames lists the inboxes in spec order.
+func (e Extension) InboxNames() []string {
+	names := make([]string, len(e.Inboxes))
+	for i, inbox := range e.Inboxes {
+		names[i] = inbox.Name
+	}
+	return names
+}
+
+// Switches and Numbers list the settings of each kind.
+func (e Extension) Switches() []string { return e.settings(true) }
+
+// Numbers lists the settings whose value is a whole number.
+func (e Extension) Numbers() []string { return e.settings(false) }
+
+func (e Extension) settings(switches bool) []string {
+	var names []string
+	for _, s := range e.Settings {
+		if s.Switch == switches {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Guarded lists the settings that decide over data, and are therefore never read from a session.
+func (e Extension) Guarded() []string {
+	return []string{
+		"outbox_retention_hours", "outbox_force_retention", "inbox_processed_retention_hours", "inbox_dlq_retention_hours",
+		"consumer_dead_threshold_hours", "consumer_stale_offset_threshold_days", "consumer_cleanup_enabled",
+	}
+}
+
+// Schema is a schema that the extension makes where it is missing.
+type Schema struct{ Extension, Name string }
+
+// Mark is the comment by which uninstall recognises a schema that it may drop.
+func (s Schema) Mark() string { return "Made by Sluice extension " + s.Extension + "." }
+
+// Task is a row of pgt_tasks.
+type Task struct{ Schema, Task string }
+
+// Role is a group role that gets grants.
+type Role struct {
+	Extension
+	Role    string
+	Schemas []string // all schemas of the extension
+}

@@ -1,0 +1,131 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Inbox is what templates know of one managed inbox.
+type Inbox struct {
+	Extension  string
+	SchemaName string // of the extension
+	Path       string // in the spec
+	Name       string
+	EventID    string // expression over payload, or empty
+	MaxRetries int
+	Schedule   string
+	TickEvery  string // interval that must have passed before the next tick looks at it
+	DeadLetter bool
+	Stats      bool
+	Retry      *Retry
+
+	ProcessedRetention string // interval constants; empty where the settings rule
+	DeadRetention      string
+	DegradedAge        string
+	CriticalAge        string
+	DegradedSeconds    string
+	CriticalSeconds    string
+	DegradedDLQ        int
+
+	InboxRelations
+	InboxFunctions
+}
+
+// InboxRelations are the tables, sequences, indexes and views of an inbox.
+type InboxRelations struct {
+	Table, OrderIndex, ClaimCursor, RescanAfter, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
+	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge                                     Name
+	PendingView, DLQView, CountsView, StatsView                                                      Name
+}
+
+// InboxFunctions are the functions of an inbox.
+type InboxFunctions struct {
+	InsertedFn, ListedFn, UpdatedFn, DeletedFn, TruncatedFn                               Name
+	ClaimFn, PendingFn, ReceiveFn, MarkProcessedFn, MarkFailedFn, ReplayFn                Name
+	SummaryFn, HealthFn, StatusFn, ErrorsFn                                               Name
+	FoldFn, SettleFn, AuditFn, AlertFn, DrainFn, TidyFn, RebuildFn, PartitionFn, Progress Name
+}
+
+// Retry is the back-off of an inbox.
+type Retry struct {
+	Backoff        string // exponential, linear or constant
+	InitialSeconds string
+	MaxSeconds     string
+}
+
+// DelaySeconds is the delay, in seconds, after one more failure than failures counts.
+func (r Retry) DelaySeconds(failures string) string {
+	switch r.Backoff {
+	case "exponential":
+		return fmt.Sprintf("%s * power(2, least(%s, 60))", r.InitialSeconds, failures)
+	case "linear":
+		return fmt.Sprintf("%s * (%s + 1)", r.InitialSeconds, failures)
+	default:
+		return r.InitialSeconds
+	}
+}
+
+// Schema returns the extension's schema as SQL.
+func (i Inbox) Schema() string { return sqltext.Ident(i.SchemaName) }
+
+// IsPending is the condition that row a is neither processed nor dead.
+func (i Inbox) IsPending(a string) string {
+	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count < %[2]d", a, i.MaxRetries)
+}
+
+// IsDead is the condition that row a is a dead letter.
+func (i Inbox) IsDead(a string) string {
+	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
+}
+
+// DueAt is when a requeued row a may be claimed.
+func (i Inbox) DueAt(a string) string {
+	if i.Retry == nil {
+		return a + ".received_at"
+	}
+	return fmt.Sprintf("coalesce(%[1]s.available_at, %[1]s.received_at)", a)
+}
+
+// ProcessingTime is how long row a took, in whole microseconds: a sum of integers is exact, one of floats drifts.
+// Infinite timestamps must not fail an application's statement.
+func (i Inbox) ProcessingTime(a string) string {
+	return fmt.Sprintf("(case when isfinite(%[1]s.processed_at) and isfinite(%[1]s.received_at)"+
+		" then least(greatest(date_part('epoch', %[1]s.processed_at - %[1]s.received_at), 0), 1e12) else 0 end * 1000000)::bigint", a)
+}
+
+// Micros is a timestamp as microseconds since 1970.
+func (i Inbox) Micros(timestamp string) string { return micros(timestamp) }
+
+// Columns lists the table's columns of row a.
+func (i Inbox) Columns(a string) string {
+	names := []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id"}
+	if i.Retry != nil {
+		names = append(names, "available_at")
+	}
+	return a + "." + strings.Join(names, ", "+a+".")
+}
+
+// FoldTask names the row of pgt_tasks for the inbox's frequent work.
+func (i Inbox) FoldTask() string { return "inbox " + i.Name + ": counts" }
+
+// DrainTask names the row of pgt_tasks for the inbox's retention.
+func (i Inbox) DrainTask() string { return "inbox " + i.Name + ": retention" }
+
+// ProcessedRetentionExpr is how long processed messages stay.
+func (i Inbox) ProcessedRetentionExpr() string {
+	return i.retention(i.ProcessedRetention, "inbox_processed_retention_hours")
+}
+
+// DeadRetentionExpr is how long dead letters stay.
+func (i Inbox) DeadRetentionExpr() string {
+	return i.retention(i.DeadRetention, "inbox_dlq_retention_hours")
+}
+
+func (i Inbox) retention(own, setting string) string {
+	if own != "" {
+		return own
+	}
+	return fmt.Sprintf("make_interval(hours => %s.pgt_setting(%s)::integer)", i.Schema(), sqltext.Literal(setting))
+}

@@ -1,0 +1,66 @@
+// Package render turns view models into SQL: it owns the templates' data types and their execution, and knows no spec.
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/template"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/templates"
+)
+
+// all holds every parsed template by its path below templates/. A template that does not parse is a bug, found at start.
+var all = parse()
+
+func parse() *template.Template {
+	root := template.New("").Funcs(funcs()).Option("missingkey=error")
+	walk(func(path, text string) {
+		template.Must(root.New(path).Parse(text))
+	})
+	return root
+}
+
+// Execute renders one template, named by its path below templates/ without .tmpl. Text ends in exactly one newline.
+func Execute(path string, data any) (string, error) {
+	var out bytes.Buffer
+	if err := all.ExecuteTemplate(&out, path+".tmpl", data); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out.String()) + "\n", nil
+}
+
+func walk(visit func(path, text string)) {
+	for _, pattern := range []string{"*.tmpl", "*/*.tmpl"} {
+		for _, path := range glob(pattern) {
+			text, err := templates.FS.ReadFile(path)
+			if err != nil {
+				panic(err)
+			}
+			visit(path, string(text))
+		}
+	}
+}
+
+// Name is a relation or function of a schema.
+type Name struct{ Schema, Name string }
+
+// String returns the name as SQL, qualified and quoted where needed.
+func (n Name) String() string { return sqltext.Qualified(n.Schema, n.Name) }
+
+// Regclass returns a constant that names the relation, resolved when the statement is planned.
+func (n Name) Regclass() string { return sqltext.Literal(n.String()) + "::regclass" }
+
+func micros(timestamp string) string {
+	return fmt.Sprintf("greatest(0, extract(epoch from %s) * 1000000)::bigint", timestamp)
+}
+
+func glob(pattern string) []string {
+	paths, err := fs.Glob(templates.FS, pattern)
+	if err != nil {
+		panic(err)
+	}
+	return paths
+}

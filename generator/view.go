@@ -1,0 +1,94 @@
+package generator
+
+import (
+	"time"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// viewOf turns a spec into what templates read.
+func viewOf(s *spec.Spec) render.Extension {
+	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema}
+	for _, def := range spec.SettingDefs {
+		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Switch: def.IsSwitch()})
+	}
+	for n := range s.Inboxes {
+		inbox := viewOfInbox(s, &s.Inboxes[n])
+		view.Inboxes = append(view.Inboxes, inbox)
+		view.OwnTables = append(view.OwnTables, inbox.Table)
+	}
+	view.OwnTables = append(view.OwnTables, view.In("pgt_settings"))
+	return view
+}
+
+func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
+	v := render.Inbox{
+		Extension:  s.Extension.Name,
+		SchemaName: s.Extension.Schema,
+		Path:       "inboxes." + i.Name,
+		Name:       i.Name,
+		EventID:    i.EventID,
+		MaxRetries: i.MaxRetries,
+		Schedule:   i.Schedule.Every.String(),
+		TickEvery:  tickEvery(i.Schedule.Every),
+		DeadLetter: i.DeadLetter,
+		Stats:      i.Stats,
+
+		DegradedAge:     i.Health.DegradedPendingAge.Interval(),
+		CriticalAge:     i.Health.CriticalPendingAge.Interval(),
+		DegradedSeconds: i.Health.DegradedPendingAge.Seconds(),
+		CriticalSeconds: i.Health.CriticalPendingAge.Seconds(),
+		DegradedDLQ:     i.Health.DegradedDLQ,
+
+		InboxRelations: inboxRelations(i),
+		InboxFunctions: inboxFunctions(s, i),
+	}
+	if i.Retention.Processed != nil {
+		v.ProcessedRetention = i.Retention.Processed.Interval()
+	}
+	if i.Retention.DeadLetter != nil {
+		v.DeadRetention = i.Retention.DeadLetter.Interval()
+	}
+	if i.Retry != nil {
+		v.Retry = &render.Retry{Backoff: i.Retry.Backoff, InitialSeconds: i.Retry.Initial.Seconds(), MaxSeconds: i.Retry.Max.Seconds()}
+	}
+	return v
+}
+
+func inboxRelations(i *spec.Inbox) render.InboxRelations {
+	in := func(suffix string) render.Name {
+		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
+	}
+	return render.InboxRelations{
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"),
+		DeltaNo: in("_delta_no"), Deltas: in("_deltas"), DeltasLast: in("_deltas_last"), Totals: in("_totals"), Expired: in("_expired"), Rates: in("_rates"),
+		Requeue: in("_requeue"), RequeueDue: in("_requeue_due"), RequeueReceived: in("_requeue_received"),
+		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"),
+		PendingView: in("_pending"), DLQView: in("_dlq"), CountsView: in("_counts"), StatsView: in("_stats"),
+	}
+}
+
+func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
+	at := func(suffix string) render.Name {
+		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
+	}
+	return render.InboxFunctions{
+		InsertedFn: at("_inserted"), ListedFn: at("_listed"), UpdatedFn: at("_updated"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"),
+		ClaimFn: at("_claim"), PendingFn: at("_first_pending"), ReceiveFn: at("_receive"),
+		MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"), ReplayFn: at("_replay"),
+		SummaryFn: at("_summary"), HealthFn: at("_health"), StatusFn: at("_status"), ErrorsFn: at("_errors"),
+		FoldFn: at("_fold"), SettleFn: at("_settle"), AuditFn: at("_audit"), AlertFn: at("_alert"), DrainFn: at("_drain"), TidyFn: at("_tidy"), RebuildFn: at("_rebuild"),
+		PartitionFn: render.Name{Schema: s.Extension.Schema, Name: "inbox_is_my_partition"},
+		Progress:    render.Name{Schema: s.Extension.Schema, Name: "pgt_inbox_progress"},
+	}
+}
+
+// tickEvery is the pause between two looks at an inbox. Up to a second every tick looks; beyond, a tenth of slack keeps the
+// jitter of ticks from skipping every other one.
+func tickEvery(every spec.Duration) string {
+	if every <= spec.Duration(time.Second) {
+		return "interval '0'"
+	}
+	return (every - every/10).Interval()
+}
