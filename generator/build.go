@@ -94,7 +94,7 @@ func (b *builder) claimName(created sqltext.Statement) {
 
 func dropSQL(created sqltext.Statement) string {
 	switch created.Kind {
-	case "trigger", "index": // go with their table
+	case "index": // goes with its table
 		return ""
 	default:
 		return "drop " + created.Kind + " " + created.Signature() + ";\n"

@@ -2,10 +2,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -33,7 +36,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	command, err := root.ExecuteC()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	command, err := root.ExecuteContextC(ctx)
 	return finish(command, err, stderr)
 }
 
@@ -58,7 +63,7 @@ func newRoot() *cobra.Command {
 		Short:         "Generates inboxes, outboxes and stream tables for PostgreSQL from a spec",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newInit(), newSchema(), newGenerate(), newVersion())
+	}, newInit(), newSchema(), newGenerate(), newApply(), newUninstall(), newRun(), newVersion())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringP("file", "f", "specs", "spec `file or directory`")

@@ -1,0 +1,109 @@
+// Package live talks to running servers: it installs, uninstalls and drives what the generator made.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Installed is what pgt_extension says of an extension; the zero value means that there is none.
+type Installed struct {
+	Name, Version, Digest string
+	Flavour               generator.Flavour
+}
+
+// Refusal is a reason not to touch the database that the caller can do something about.
+type Refusal struct{ Message, Hint string }
+
+func (r Refusal) Error() string { return r.Message }
+
+// lockSQL serialises installers of one schema; it ends with the transaction, so a pooler does not matter.
+const lockSQL = `select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext($1))`
+
+// Apply installs an extension in one transaction. It returns false if that very version is installed already.
+func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, flavour generator.Flavour) (bool, error) {
+	changed := false
+	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
+		found, err := installed(ctx, tx, e.Schema)
+		if err != nil || found.Digest == e.Digest() && found.Name == e.Name {
+			return err
+		}
+		if found.Name != "" {
+			return occupied(found, e)
+		}
+		changed = true
+		return script(ctx, tx, installScript(e, flavour))
+	})
+	return changed && err == nil, err
+}
+
+// ApplyScript is what Apply would run, as a script for psql.
+func ApplyScript(e *generator.Extension, flavour generator.Flavour) string {
+	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin;\n%s;\n\n%s\ncommit;\n",
+		lockFor(e.Schema), installScript(e, flavour))
+}
+
+func lockFor(schema string) string {
+	return fmt.Sprintf("select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext(%s))", sqltext.Literal(schema))
+}
+
+func installScript(e *generator.Extension, flavour generator.Flavour) string {
+	if flavour == generator.AsExtension {
+		return fmt.Sprintf("create extension %s version %s;\nselect %s.attach();\n", sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema))
+	}
+	return e.Install(flavour)
+}
+
+// installed reads what is in the extension's schema.
+func installed(ctx context.Context, tx pgx.Tx, schema string) (Installed, error) {
+	var there bool
+	table := sqltext.Qualified(schema, "pgt_extension")
+	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil || !there {
+		return Installed{}, err
+	}
+	var found Installed
+	err := tx.QueryRow(ctx, "select name, version, digest, flavour from "+table).Scan(&found.Name, &found.Version, &found.Digest, &found.Flavour)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Installed{}, Refusal{table + " is empty", "something removed its row; restore it or drop the schema"}
+	}
+	return found, err
+}
+
+func occupied(found Installed, e *generator.Extension) error {
+	if found.Name != e.Name {
+		return Refusal{
+			fmt.Sprintf("schema %s already holds extension %s %s", e.Schema, found.Name, found.Version),
+			"give the new extension a schema of its own",
+		}
+	}
+	return Refusal{
+		fmt.Sprintf("extension %s %s is installed and differs from the spec's %s", found.Name, found.Version, e.Version),
+		"this version of Sluice installs and removes, it does not upgrade yet",
+	}
+}
+
+func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockSQL, schema); err != nil {
+			return err
+		}
+		return body(tx)
+	})
+}
+
+// script runs several statements; an error tells the place in the script.
+func script(ctx context.Context, tx pgx.Tx, sql string) error {
+	_, err := tx.Conn().PgConn().Exec(ctx, sql).ReadAll()
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Position > 0 {
+		return fmt.Errorf("%w\n%s", err, excerpt(sql, int(pg.Position)))
+	}
+	return err
+}

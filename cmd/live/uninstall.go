@@ -1,0 +1,79 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Loss is the data that removing an extension would delete.
+type Loss struct {
+	Table string // as SQL
+	Rows  int64
+}
+
+// Uninstall removes everything that Apply made, in one transaction. Where tables hold data it refuses, unless loss is allowed,
+// and says which. It returns what was lost, and false if nothing was installed.
+func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) ([]Loss, bool, error) {
+	var losses []Loss
+	removed := false
+	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
+		found, err := installed(ctx, tx, e.Schema)
+		if err != nil || found.Name == "" {
+			return err
+		}
+		if found.Name != e.Name || found.Flavour == generator.Plain && found.Digest != e.Digest() {
+			return occupied(found, e)
+		}
+		if losses, err = lockAndCount(ctx, tx, e); err != nil {
+			return err
+		}
+		if len(losses) > 0 && !allowLoss {
+			return Refusal{"removing extension " + e.Name + " deletes " + describe(losses), "to delete them, give --allow-data-loss"}
+		}
+		removed = true
+		return script(ctx, tx, uninstallScript(e, found.Flavour))
+	})
+	return losses, removed && err == nil, err
+}
+
+func uninstallScript(e *generator.Extension, flavour generator.Flavour) string {
+	if flavour == generator.AsExtension {
+		return fmt.Sprintf("select %s.detach();\ndrop extension %s cascade;\n", sqltext.Ident(e.Schema), sqltext.Ident(e.Name))
+	}
+	return e.Uninstall()
+}
+
+// lockAndCount keeps writers out, so that what is counted is what goes.
+func lockAndCount(ctx context.Context, tx pgx.Tx, e *generator.Extension) ([]Loss, error) {
+	var losses []Loss
+	for _, o := range e.Objects {
+		if !o.Holds {
+			continue
+		}
+		if _, err := tx.Exec(ctx, "lock table "+o.Signature+" in access exclusive mode"); err != nil {
+			return nil, err
+		}
+		loss := Loss{Table: o.Signature}
+		if err := tx.QueryRow(ctx, "select count(*) from "+o.Signature).Scan(&loss.Rows); err != nil {
+			return nil, err
+		}
+		if loss.Rows > 0 {
+			losses = append(losses, loss)
+		}
+	}
+	return losses, nil
+}
+
+func describe(losses []Loss) string {
+	parts := make([]string, len(losses))
+	for i, l := range losses {
+		parts[i] = fmt.Sprintf("%d rows of %s", l.Rows, l.Table)
+	}
+	return strings.Join(parts, ", ")
+}
