@@ -89,15 +89,15 @@ func schemaNames(s *spec.Spec) []string {
 func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/table.sql", i, holds)
 	for _, template := range []string{
-		"order_index", "claim_cursor", "rescan_after", "delta_no", "deltas", "deltas_last", "totals", "rates",
+		"order_index", "claim_cursor", "rescan_after", "fence", "delta_no", "deltas", "deltas_last", "totals", "rates",
 		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
 	} {
 		b.add("inbox/"+template+".sql", i)
 	}
 	b.add("inbox/expired.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "listed", "updated", "deleted", "truncated",
-		"inserted_trigger", "listed_trigger", "updated_trigger", "deleted_trigger", "truncated_trigger",
+		"counts_view", "inserted", "updated", "deleted", "truncated",
+		"inserted_trigger", "updated_trigger", "deleted_trigger", "truncated_trigger",
 		"pending_view", "claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
 	} {

@@ -61,7 +61,7 @@ func inboxRelations(i *spec.Inbox) render.InboxRelations {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), Fence: in("_fence"),
 		DeltaNo: in("_delta_no"), Deltas: in("_deltas"), DeltasLast: in("_deltas_last"), Totals: in("_totals"), Expired: in("_expired"), Rates: in("_rates"),
 		Requeue: in("_requeue"), RequeueDue: in("_requeue_due"), RequeueReceived: in("_requeue_received"),
 		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"),
@@ -74,7 +74,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), ListedFn: at("_listed"), UpdatedFn: at("_updated"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"),
+		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"),
 		ClaimFn: at("_claim"), PendingFn: at("_first_pending"), ReceiveFn: at("_receive"),
 		MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"), ReplayFn: at("_replay"),
 		SummaryFn: at("_summary"), HealthFn: at("_health"), StatusFn: at("_status"), ErrorsFn: at("_errors"),

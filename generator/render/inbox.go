@@ -35,14 +35,14 @@ type Inbox struct {
 
 // InboxRelations are the tables, sequences, indexes and views of an inbox.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, RescanAfter, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
-	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge                                     Name
-	PendingView, DLQView, CountsView, StatsView                                                      Name
+	Table, OrderIndex, ClaimCursor, RescanAfter, Fence, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
+	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge                                            Name
+	PendingView, DLQView, CountsView, StatsView                                                             Name
 }
 
 // InboxFunctions are the functions of an inbox.
 type InboxFunctions struct {
-	InsertedFn, ListedFn, UpdatedFn, DeletedFn, TruncatedFn                               Name
+	InsertedFn, UpdatedFn, DeletedFn, TruncatedFn                                         Name
 	ClaimFn, PendingFn, ReceiveFn, MarkProcessedFn, MarkFailedFn, ReplayFn                Name
 	SummaryFn, HealthFn, StatusFn, ErrorsFn                                               Name
 	FoldFn, SettleFn, AuditFn, AlertFn, DrainFn, TidyFn, RebuildFn, PartitionFn, Progress Name

@@ -274,6 +274,12 @@ comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
 
+-- The latest moment that the floor of inbox order_events may come to follow: microseconds since 1970.
+--
+-- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
+create sequence pgtrickle.order_events_fence minvalue 0 start 0;
+comment on sequence pgtrickle.order_events_fence is 'The latest moment that the floor of inbox order_events may come to follow: microseconds since 1970.';
+
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
 comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events.';
@@ -295,6 +301,8 @@ create table pgtrickle.order_events_deltas (
     finished      bigint      not null default 0,
     calls         bigint      not null default 0,
     duplicates    bigint      not null default 0,
+    delayed       bigint      not null default 0,
+    first_at      timestamptz,
     last_at       timestamptz,
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
@@ -396,8 +404,8 @@ group by c.event_type
 having sum(c.pending) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted.';
 
--- Counts the messages that a statement added to inbox order_events.
--- Reads the statement's rows, writes pgtrickle.order_events_deltas.
+-- Counts the messages that a statement added to inbox order_events, and lists those that claims would not meet on their way.
+-- Reads the statement's rows, pgtrickle.order_events_fence; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_inserted()
     returns trigger
@@ -405,55 +413,64 @@ create function pgtrickle.order_events_inserted()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_first   timestamptz;
+    v_dead    bigint;
+    v_delayed bigint;
+    v_bound   timestamptz;
 begin
     -- One event type is the common case and needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us)
+    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
     select min(n.event_type collate "C"),
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
+           min(n.received_at),
+           count(n.available_at)
     from new_rows n
-    having min(n.event_type collate "C") = max(n.event_type collate "C");
+    having min(n.event_type collate "C") = max(n.event_type collate "C")
+    returning first_at, dead_letter, delayed into v_first, v_dead, v_delayed;
 
     if not found then
-        insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us)
-        select n.event_type,
+        with d as (
+            insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
+            select n.event_type,
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
-        from new_rows n
-        group by n.event_type;
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
+           min(n.received_at),
+           count(n.available_at)
+            from new_rows n
+            group by n.event_type
+            returning first_at, dead_letter, delayed
+        )
+        select min(d.first_at), sum(d.dead_letter), sum(d.delayed) into v_first, v_dead, v_delayed from d;
     end if;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_inserted() is 'Counts the messages that a statement added to inbox order_events.';
 
--- Lists a new message of inbox order_events that claims would not meet on their way: one that is late, delayed or dead on arrival.
--- Writes pgtrickle.order_events_requeue or pgtrickle.order_events_dead.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_listed()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if new.processed_at is null and new.retry_count >= 3 then
-        insert into pgtrickle.order_events_dead (event_id) values (new.event_id)
+    if v_dead > 0 then
+        insert into pgtrickle.order_events_dead (event_id)
+        select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict (event_id) do nothing;
-    else
+    end if;
+
+    -- The floor stays a second behind the clock: only messages that arrive later than that may lie below it.
+    if v_first < clock_timestamp() - interval '1 second' or v_delayed > 0 then
+        -- This transaction holds a lock on the table, so the floor stays below the fence seen now until it ends.
+        select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
+        from pgtrickle.order_events_fence f;
         insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, coalesce(new.available_at, new.received_at))
+        select n.event_id, n.received_at, coalesce(n.available_at, n.received_at)
+        from new_rows n
+        where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound or n.available_at is not null)
         on conflict (event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_listed() is 'Lists a new message of inbox order_events that claims would not meet on their way: one that is late, delayed or dead on arrival.';
+comment on function pgtrickle.order_events_inserted() is 'Counts the messages that a statement added to inbox order_events, and lists those that claims would not meet on their way.';
 
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
@@ -571,23 +588,6 @@ create trigger sluice_inserted
     execute function pgtrickle.order_events_inserted();
 comment on trigger sluice_inserted on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact under insert, copy and merge.';
 
--- Lists the messages of inbox order_events that arrive out of the ordinary; the others pay for the condition only.
---
--- The second is what lets the floor follow one second behind: see pgtrickle.order_events_settle.
-create trigger sluice_listed
-    after insert on pgtrickle.order_events
-    for each row
-    when (
-        new.processed_at is null
-        and (
-            new.received_at < clock_timestamp() - interval '1 second'
-            or new.retry_count >= 3
-            or new.available_at is not null
-        )
-    )
-    execute function pgtrickle.order_events_listed();
-comment on trigger sluice_listed on pgtrickle.order_events is 'Lists the messages of inbox order_events that arrive out of the ordinary; the others pay for the condition only.';
-
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
     after update on pgtrickle.order_events
@@ -673,7 +673,8 @@ declare
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_from_id  text := '';
-    v_count    integer;
+    v_requeued boolean;
+    v_count    integer := 0;
     v_rows     integer;
     v_rescan   bigint;
 begin
@@ -681,21 +682,25 @@ begin
         return;
     end if;
 
-    return query
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+    -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
+    v_requeued := exists (select from pgtrickle.order_events_requeue q);
+    if v_requeued then
+        return query
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
                i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from pgtrickle.order_events_requeue q
-        join pgtrickle.order_events i on i.event_id = q.event_id
-        where q.due_at <= v_now
-          and i.processed_at is null and i.retry_count < 3
-          and i.xmax is distinct from v_own
-          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by q.due_at, q.event_id
-        limit p_limit
-        for update of i skip locked;
-    get diagnostics v_count = row_count;
-    if v_count = p_limit then
-        return;
+            from pgtrickle.order_events_requeue q
+            join pgtrickle.order_events i on i.event_id = q.event_id
+            where q.due_at <= v_now
+              and i.processed_at is null and i.retry_count < 3
+              and i.xmax is distinct from v_own
+              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+            order by q.due_at, q.event_id
+            limit p_limit
+            for update of i skip locked;
+        get diagnostics v_count = row_count;
+        if v_count = p_limit then
+            return;
+        end if;
     end if;
 
     v_floor := coalesce((
@@ -731,7 +736,8 @@ begin
               and i.processed_at is null and i.retry_count < 3
               and i.xmax is distinct from v_own
               -- A scalar subquery, since an anti-join might be planned in another order.
-              and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
+              and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
+              and (i.available_at is null or i.available_at <= v_now)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id collate "C"
             limit p_limit - v_count
@@ -761,7 +767,8 @@ begin
                   and (i.received_at, i.event_id collate "C") < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and i.xmax is distinct from v_own
-                  and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
+                  and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
+                  and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id collate "C"
                 limit p_limit - v_count
                 for update of i skip locked;
@@ -1165,6 +1172,7 @@ create function pgtrickle.order_events_fold()
 as $function$
 declare
     v_folded_no bigint;
+    v_from      bigint;
     v_count     bigint;
 begin
     select p.folded_no into v_folded_no
@@ -1178,10 +1186,12 @@ begin
         return 0;
     end if;
 
-    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index.
+    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
+    -- nothing is left but the row that an earlier fold kept (see below), which goes too.
+    v_from := coalesce((select max(d.no) from pgtrickle.order_events_deltas d where d.no <= v_folded_no and d.last_at is not null), v_folded_no + 1, 0);
     with gone as (
         delete from pgtrickle.order_events_deltas d
-        where d.no > coalesce(v_folded_no, 0)
+        where d.no >= v_from
         returning d.*
     ),
     counted as (
@@ -1225,13 +1235,13 @@ $function$;
 comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many.';
 
 -- Moves the floor of inbox order_events forward, so that nobody reads what is done again; returns the messages it requeued.
--- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_requeue.
+-- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_requeue.
 -- From inboxes.order_events in the spec.
 --
--- The floor may pass a moment t once everything received before t is known. Messages that arrive more than a second
--- after their received_at are listed by a trigger; the others, if received before t, were inserted before t plus one
--- second. So: note the time and who is writing; when all of those have ended, what was received a second before that
--- time is either visible now or listed. Pending messages that claims have passed are listed first.
+-- The floor may pass a moment once everything received before it is known. So: note the time (the fence) and who is
+-- writing; when all of those have ended, the floor goes to a second before the fence. A writer that came later held its
+-- lock before it listed its messages, and lists all that were received before the fence it then sees. Pending messages
+-- that claims have passed are listed here, before the floor passes them too.
 create function pgtrickle.order_events_settle()
     returns bigint
     language plpgsql
@@ -1262,9 +1272,10 @@ begin
         insert into pgtrickle.pgt_inbox_progress (inbox_name) values ('order_events') returning * into v_was;
     end if;
 
-    -- The order matters: first the moment, then who holds a lock to write.
+    -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     v_fence := clock_timestamp();
-    v_no := (select n.last_value from pgtrickle.order_events_delta_no n);
+    perform setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from v_fence) * 1000000)::bigint)) from pgtrickle.order_events_fence f;
+    v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -1514,7 +1525,7 @@ begin
     from pgtrickle.order_events i
     where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
     insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
-    values ('order_events', (select n.last_value from pgtrickle.order_events_delta_no n));
+    values ('order_events', (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
     -- Dead letters from before were alerted where they died.
@@ -1667,6 +1678,12 @@ comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of 
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
 
+-- The latest moment that the floor of inbox payments may come to follow: microseconds since 1970.
+--
+-- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
+create sequence pgtrickle.payments_fence minvalue 0 start 0;
+comment on sequence pgtrickle.payments_fence is 'The latest moment that the floor of inbox payments may come to follow: microseconds since 1970.';
+
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
 comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments.';
@@ -1688,6 +1705,8 @@ create table pgtrickle.payments_deltas (
     finished      bigint      not null default 0,
     calls         bigint      not null default 0,
     duplicates    bigint      not null default 0,
+    delayed       bigint      not null default 0,
+    first_at      timestamptz,
     last_at       timestamptz,
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
@@ -1789,8 +1808,8 @@ group by c.event_type
 having sum(c.pending) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted.';
 
--- Counts the messages that a statement added to inbox payments.
--- Reads the statement's rows, writes pgtrickle.payments_deltas.
+-- Counts the messages that a statement added to inbox payments, and lists those that claims would not meet on their way.
+-- Reads the statement's rows, pgtrickle.payments_fence; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_inserted()
     returns trigger
@@ -1798,55 +1817,64 @@ create function pgtrickle.payments_inserted()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_first   timestamptz;
+    v_dead    bigint;
+    v_delayed bigint;
+    v_bound   timestamptz;
 begin
     -- One event type is the common case and needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us)
+    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
     select min(n.event_type collate "C"),
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
+           min(n.received_at),
+           0
     from new_rows n
-    having min(n.event_type collate "C") = max(n.event_type collate "C");
+    having min(n.event_type collate "C") = max(n.event_type collate "C")
+    returning first_at, dead_letter, delayed into v_first, v_dead, v_delayed;
 
     if not found then
-        insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us)
-        select n.event_type,
+        with d as (
+            insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
+            select n.event_type,
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
-        from new_rows n
-        group by n.event_type;
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
+           min(n.received_at),
+           0
+            from new_rows n
+            group by n.event_type
+            returning first_at, dead_letter, delayed
+        )
+        select min(d.first_at), sum(d.dead_letter), sum(d.delayed) into v_first, v_dead, v_delayed from d;
     end if;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.payments_inserted() is 'Counts the messages that a statement added to inbox payments.';
 
--- Lists a new message of inbox payments that claims would not meet on their way: one that is late, delayed or dead on arrival.
--- Writes pgtrickle.payments_requeue or pgtrickle.payments_dead.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_listed()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if new.processed_at is null and new.retry_count >= 3 then
-        insert into pgtrickle.payments_dead (event_id) values (new.event_id)
+    if v_dead > 0 then
+        insert into pgtrickle.payments_dead (event_id)
+        select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict (event_id) do nothing;
-    else
+    end if;
+
+    -- The floor stays a second behind the clock: only messages that arrive later than that may lie below it.
+    if v_first < clock_timestamp() - interval '1 second' or v_delayed > 0 then
+        -- This transaction holds a lock on the table, so the floor stays below the fence seen now until it ends.
+        select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
+        from pgtrickle.payments_fence f;
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, new.received_at)
+        select n.event_id, n.received_at, n.received_at
+        from new_rows n
+        where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound)
         on conflict (event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_listed() is 'Lists a new message of inbox payments that claims would not meet on their way: one that is late, delayed or dead on arrival.';
+comment on function pgtrickle.payments_inserted() is 'Counts the messages that a statement added to inbox payments, and lists those that claims would not meet on their way.';
 
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows, writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
@@ -1964,22 +1992,6 @@ create trigger sluice_inserted
     execute function pgtrickle.payments_inserted();
 comment on trigger sluice_inserted on pgtrickle.payments is 'Keeps the counts of inbox payments exact under insert, copy and merge.';
 
--- Lists the messages of inbox payments that arrive out of the ordinary; the others pay for the condition only.
---
--- The second is what lets the floor follow one second behind: see pgtrickle.payments_settle.
-create trigger sluice_listed
-    after insert on pgtrickle.payments
-    for each row
-    when (
-        new.processed_at is null
-        and (
-            new.received_at < clock_timestamp() - interval '1 second'
-            or new.retry_count >= 3
-        )
-    )
-    execute function pgtrickle.payments_listed();
-comment on trigger sluice_listed on pgtrickle.payments is 'Lists the messages of inbox payments that arrive out of the ordinary; the others pay for the condition only.';
-
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
     after update on pgtrickle.payments
@@ -2063,7 +2075,8 @@ declare
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_from_id  text := '';
-    v_count    integer;
+    v_requeued boolean;
+    v_count    integer := 0;
     v_rows     integer;
     v_rescan   bigint;
 begin
@@ -2071,21 +2084,25 @@ begin
         return;
     end if;
 
-    return query
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+    -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
+    v_requeued := exists (select from pgtrickle.payments_requeue q);
+    if v_requeued then
+        return query
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
                i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from pgtrickle.payments_requeue q
-        join pgtrickle.payments i on i.event_id = q.event_id
-        where q.due_at <= v_now
-          and i.processed_at is null and i.retry_count < 3
-          and i.xmax is distinct from v_own
-          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by q.due_at, q.event_id
-        limit p_limit
-        for update of i skip locked;
-    get diagnostics v_count = row_count;
-    if v_count = p_limit then
-        return;
+            from pgtrickle.payments_requeue q
+            join pgtrickle.payments i on i.event_id = q.event_id
+            where q.due_at <= v_now
+              and i.processed_at is null and i.retry_count < 3
+              and i.xmax is distinct from v_own
+              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+            order by q.due_at, q.event_id
+            limit p_limit
+            for update of i skip locked;
+        get diagnostics v_count = row_count;
+        if v_count = p_limit then
+            return;
+        end if;
     end if;
 
     v_floor := coalesce((
@@ -2121,7 +2138,7 @@ begin
               and i.processed_at is null and i.retry_count < 3
               and i.xmax is distinct from v_own
               -- A scalar subquery, since an anti-join might be planned in another order.
-              and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+              and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id collate "C"
             limit p_limit - v_count
@@ -2151,7 +2168,7 @@ begin
                   and (i.received_at, i.event_id collate "C") < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and i.xmax is distinct from v_own
-                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+                  and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
                 order by i.received_at, i.event_id collate "C"
                 limit p_limit - v_count
                 for update of i skip locked;
@@ -2561,6 +2578,7 @@ create function pgtrickle.payments_fold()
 as $function$
 declare
     v_folded_no bigint;
+    v_from      bigint;
     v_count     bigint;
 begin
     select p.folded_no into v_folded_no
@@ -2574,10 +2592,12 @@ begin
         return 0;
     end if;
 
-    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index.
+    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
+    -- nothing is left but the row that an earlier fold kept (see below), which goes too.
+    v_from := coalesce((select max(d.no) from pgtrickle.payments_deltas d where d.no <= v_folded_no and d.last_at is not null), v_folded_no + 1, 0);
     with gone as (
         delete from pgtrickle.payments_deltas d
-        where d.no > coalesce(v_folded_no, 0)
+        where d.no >= v_from
         returning d.*
     ),
     counted as (
@@ -2621,13 +2641,13 @@ $function$;
 comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many.';
 
 -- Moves the floor of inbox payments forward, so that nobody reads what is done again; returns the messages it requeued.
--- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_requeue.
+-- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_requeue.
 -- From inboxes.payments in the spec.
 --
--- The floor may pass a moment t once everything received before t is known. Messages that arrive more than a second
--- after their received_at are listed by a trigger; the others, if received before t, were inserted before t plus one
--- second. So: note the time and who is writing; when all of those have ended, what was received a second before that
--- time is either visible now or listed. Pending messages that claims have passed are listed first.
+-- The floor may pass a moment once everything received before it is known. So: note the time (the fence) and who is
+-- writing; when all of those have ended, the floor goes to a second before the fence. A writer that came later held its
+-- lock before it listed its messages, and lists all that were received before the fence it then sees. Pending messages
+-- that claims have passed are listed here, before the floor passes them too.
 create function pgtrickle.payments_settle()
     returns bigint
     language plpgsql
@@ -2658,9 +2678,10 @@ begin
         insert into pgtrickle.pgt_inbox_progress (inbox_name) values ('payments') returning * into v_was;
     end if;
 
-    -- The order matters: first the moment, then who holds a lock to write.
+    -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     v_fence := clock_timestamp();
-    v_no := (select n.last_value from pgtrickle.payments_delta_no n);
+    perform setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from v_fence) * 1000000)::bigint)) from pgtrickle.payments_fence f;
+    v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -2906,7 +2927,7 @@ begin
     -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle.payments_requeue;
     insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
-    values ('payments', (select n.last_value from pgtrickle.payments_delta_no n));
+    values ('payments', (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
     -- Dead letters from before were alerted where they died.
@@ -3812,4 +3833,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '66e4c0d3b0356dfd8942b9ba63c7565d', 'extension');
+values ('shop', '1.0.0', '664afcdb8c7727e7f89c4f5274a3271b', 'extension');
