@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"strings"
 	"time"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -11,7 +12,7 @@ import (
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema}
 	for _, def := range spec.SettingDefs {
-		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Switch: def.IsSwitch()})
+		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Switch: def.IsSwitch(), Positive: def.Min > 0})
 	}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
@@ -28,7 +29,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		SchemaName: s.Extension.Schema,
 		Path:       "inboxes." + i.Name,
 		Name:       i.Name,
-		EventID:    i.EventID,
+		EventID:    expression(i.EventID),
 		MaxRetries: i.MaxRetries,
 		Schedule:   i.Schedule.Every.String(),
 		TickEvery:  tickEvery(i.Schedule.Every),
@@ -91,4 +92,12 @@ func tickEvery(every spec.Duration) string {
 		return "interval '0'"
 	}
 	return (every - every/10).Interval()
+}
+
+// expression returns an expression so that SQL can go on behind it, whatever comment it ends in.
+func expression(text string) string {
+	if strings.Contains(text, "--") {
+		return text + "\n"
+	}
+	return text
 }

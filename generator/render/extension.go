@@ -16,6 +16,7 @@ type Extension struct {
 type Setting struct {
 	Name, Value string
 	Switch      bool // on or off, rather than a number
+	Positive    bool // zero is no number for it
 }
 
 // Schema returns the extension's schema as SQL.
@@ -38,6 +39,17 @@ func (e Extension) Switches() []string { return e.settings(true) }
 
 // Numbers lists the settings whose value is a whole number.
 func (e Extension) Numbers() []string { return e.settings(false) }
+
+// Positive lists the settings of which zero is no value.
+func (e Extension) Positive() []string {
+	var names []string
+	for _, s := range e.Settings {
+		if s.Positive {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
 
 func (e Extension) settings(switches bool) []string {
 	var names []string

@@ -80,12 +80,13 @@ func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
 }
 
-// DueAt is when a requeued row a may be claimed.
+// DueAt is when a requeued row a may be claimed: the clock of a sender may be ahead of ours, which delays nothing.
 func (i Inbox) DueAt(a string) string {
+	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
 	if i.Retry == nil {
-		return a + ".received_at"
+		return arrived
 	}
-	return fmt.Sprintf("coalesce(%[1]s.available_at, %[1]s.received_at)", a)
+	return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
 }
 
 // ProcessingTime is how long row a took, in whole microseconds: a sum of integers is exact, one of floats drifts.
@@ -127,5 +128,6 @@ func (i Inbox) retention(own, setting string) string {
 	if own != "" {
 		return own
 	}
-	return fmt.Sprintf("make_interval(hours => %s.pgt_setting(%s)::integer)", i.Schema(), sqltext.Literal(setting))
+	// A thousand years at most: further back than timestamps reach, now() minus this fails.
+	return fmt.Sprintf("make_interval(hours => least(%s.pgt_setting(%s)::integer, 8766000))", i.Schema(), sqltext.Literal(setting))
 }

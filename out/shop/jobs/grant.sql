@@ -2,4 +2,3 @@
 -- lives in: psql -v owner=app -f grant.sql
 grant usage on schema cron to :"owner";
 grant execute on function cron.schedule_in_database(text, text, text, text, text, boolean) to :"owner";
-grant execute on function cron.unschedule(text) to :"owner";

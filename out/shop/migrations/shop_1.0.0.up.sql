@@ -37,6 +37,8 @@ create function pgtrickle.pgt_settings_check()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_least integer;
 begin
     case
         when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
@@ -44,6 +46,7 @@ begin
                 raise exception using
                     errcode = '22023',
                     message = 'invalid value for setting ' || new.name || ': ' || new.value,
+                    detail = 'In table pgtrickle.pgt_settings.',
                     hint = 'The value is on or off.';
             end if;
         when new.name in ('outbox_retention_hours',
@@ -60,16 +63,19 @@ begin
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            if new.value !~ '^[0-9]{1,9}$' then
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
+            if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
                     message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    hint = 'The value is a whole number from 0 to 999999999.';
+                    detail = 'In table pgtrickle.pgt_settings.',
+                    hint = 'The value is a whole number from ' || v_least || ' to 2147483647.';
             end if;
         else
             raise exception using
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
+                detail = 'In table pgtrickle.pgt_settings.',
                 hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
     end case;
     return new;
@@ -97,7 +103,11 @@ as $function$
         case
             -- Any role can set a session setting: never let one decide what is deleted.
             when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
-            then nullif(current_setting('pg_trickle.' || p_name, true), '')
+            -- Nobody checks it when it is set: what no code could read is passed over.
+            then substring(current_setting('pg_trickle.' || p_name, true) from case
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
+                else '^[0-9]{1,9}$'
+            end)
         end,
         (select s.value from pgtrickle.pgt_settings s where s.name = p_name),
         case p_name
@@ -206,8 +216,8 @@ create function pgtrickle.inbox_is_my_partition(p_aggregate_id text, p_worker_id
     parallel safe
 as $function$
 declare
-    v_bucket bigint := 0;
-    v_next   bigint := 0;
+    v_bucket bigint := 0::bigint;
+    v_next   bigint := 0::bigint;
 begin
     if p_total_workers is null or p_worker_id is null or p_total_workers < 1 or p_worker_id < 0 or p_worker_id >= p_total_workers then
         raise exception using
@@ -224,7 +234,7 @@ begin
         v_next := least(
             floor((v_bucket + 1) * 2147483648.0::float8 / ((hashtextextended(p_aggregate_id, v_bucket) & 2147483647) + 1)),
             p_total_workers
-        );
+        )::bigint;
     end loop;
     return v_bucket = p_worker_id;
 end;
@@ -441,7 +451,7 @@ begin
             group by n.event_type
             returning first_at, dead_letter, delayed
         )
-        select min(d.first_at), sum(d.dead_letter), sum(d.delayed) into v_first, v_dead, v_delayed from d;
+        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.delayed)::bigint into v_first, v_dead, v_delayed from d;
     end if;
 
     if v_dead > 0 then
@@ -456,7 +466,7 @@ begin
         select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
         from pgtrickle.order_events_fence f;
         insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, coalesce(n.available_at, n.received_at)
+        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound or n.available_at is not null)
         on conflict (event_id) do update
@@ -502,7 +512,7 @@ begin
 
     -- A message that is pending after an update may lie behind the cursor.
     insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-    select n.event_id, n.received_at, coalesce(n.available_at, n.received_at)
+    select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
     from new_rows n
     where n.processed_at is null and n.retry_count < 3
     on conflict (event_id) do update
@@ -668,17 +678,27 @@ declare
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_from_id  text := '';
+    v_paused   boolean;
     v_requeued boolean;
     v_count    integer := 0;
     v_rows     integer;
     v_rescan   bigint;
 begin
-    if exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') then
+    select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events'),
+           exists (select from pgtrickle.order_events_requeue q),
+           coalesce((
+        select p.floor_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
+    into v_paused, v_requeued, v_floor;
+    if v_paused then
         return;
     end if;
 
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
-    v_requeued := exists (select from pgtrickle.order_events_requeue q);
     if v_requeued then
         return query
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
@@ -698,13 +718,6 @@ begin
         end if;
     end if;
 
-    v_floor := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
     if p_total_workers is null then
         -- The later of the cursor and the message marked last: many messages may share one received_at.
         select f.at, f.id into v_from_at, v_from_id
@@ -750,7 +763,7 @@ begin
     v_count := v_count + v_rows;
 
     -- Short: look behind the cursor too, for what another worker gave back. At most a tenth of the time goes there.
-    if v_count < p_limit and v_floor < v_from_at then
+    if v_count < p_limit and (v_floor, '') < (v_from_at, v_from_id) then
         select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
         if greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
@@ -971,7 +984,7 @@ begin
             'type', 'inbox_replay',
             'inbox', 'order_events',
             'count', v_count,
-            'event_type', p_event_type,
+            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
             'include_processed', p_include_processed
         )::text);
     end if;
@@ -1010,11 +1023,11 @@ declare
     ), '-infinity');
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(sum(c.pending), 0), coalesce(sum(c.dead_letter), 0), coalesce(sum(c.processed), 0), coalesce(sum(c.processing_us), 0)
+    select coalesce(sum(c.pending), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint, coalesce(sum(c.processed), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
     from pgtrickle.order_events_counts c;
 
-    select greatest(coalesce(sum(r.finished), 0), 0), coalesce(sum(r.calls), 0), coalesce(sum(r.duplicates), 0)
+    select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
     from (
         select r.finished, r.calls, r.duplicates from pgtrickle.order_events_rates r where r.second > v_since
@@ -1032,7 +1045,8 @@ begin
     ) r;
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
-    select greatest(0, round(extract(epoch from clock_timestamp() - min(o.received_at)), 3))
+    -- An infinite received_at has no age that json could show: a thousand years stand for it.
+    select greatest(0, round(extract(epoch from clock_timestamp() - min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
     into oldest_pending_age_sec
     from (
         (
@@ -1120,7 +1134,7 @@ as $function$
            'pgtrickle.order_events',
            true,
            3,
-           round(extract(epoch from make_interval(hours => pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer)) / 3600, 2),
+           round(extract(epoch from make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
            s.pending_count,
            s.dlq_count,
            s.processed_count,
@@ -1178,7 +1192,7 @@ begin
 
     perform from pgtrickle.order_events_deltas d where d.no > coalesce(v_folded_no, 0) and d.event_type is not null limit 1;
     if not found then
-        return 0;
+        return 0::bigint;
     end if;
 
     -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
@@ -1251,12 +1265,12 @@ declare
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_more    timestamptz;
-    v_listed  bigint := 0;
+    v_listed  bigint := 0::bigint;
     v_no      bigint;
 begin
     -- An older snapshot does not see what ended since, so it cannot settle anything.
     if current_setting('transaction_isolation') <> 'read committed' then
-        return 0;
+        return 0::bigint;
     end if;
     select p.* into v_was
     from pgtrickle.pgt_inbox_progress p
@@ -1281,11 +1295,11 @@ begin
 
     -- Prepared transactions change their name: while there is one, nothing is sure.
     if v_holders && v_was.fence_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
-        return 0;
+        return 0::bigint;
     end if;
     -- Idle: nothing was written since the last fence, and that is settled.
     if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}' and v_fence >= v_was.fence_at then
-        return 0;
+        return 0::bigint;
     end if;
 
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
@@ -1294,7 +1308,7 @@ begin
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.order_events_claim_cursor c);
     -- Requeue what claims have passed, the oldest thousand at most; the floor stops before the next.
     with passed as materialized (
-        select i.event_id, i.received_at, coalesce(i.available_at, i.received_at) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.order_events i
         where i.received_at >= v_was.floor_at
           and i.received_at < least(v_floor, v_cursor)
@@ -1364,7 +1378,7 @@ begin
     if v_floor = '-infinity' then
         return true;
     end if;
-    select coalesce((select sum(c.pending) from pgtrickle.order_events_counts c), 0),
+    select coalesce((select sum(c.pending)::bigint from pgtrickle.order_events_counts c), 0),
            (
                select count(*)
                from (
@@ -1411,9 +1425,9 @@ create function pgtrickle.order_events_drain(p_batch_size integer)
     set jit = off
 as $function$
 declare
-    v_processed interval := make_interval(hours => pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer);
-    v_dead      interval := make_interval(hours => pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer);
-    v_count     bigint := 0;
+    v_processed interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000));
+    v_dead      interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000));
+    v_count     bigint := 0::bigint;
     v_rows      bigint;
 begin
     if v_processed > interval '0' then
@@ -1516,7 +1530,7 @@ begin
     -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle.order_events_requeue;
     insert into pgtrickle.order_events_requeue (event_id, received_at, due_at)
-    select i.event_id, i.received_at, coalesce(i.available_at, i.received_at)
+    select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
     from pgtrickle.order_events i
     where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
     insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
@@ -1531,7 +1545,7 @@ begin
     select i.event_id, true from pgtrickle.order_events i where i.processed_at is null and i.retry_count >= 3
     on conflict (event_id) do nothing;
 
-    select coalesce(sum(t.pending + t.processed + t.dead_letter), 0) into v_count from pgtrickle.order_events_totals t;
+    select coalesce(sum(t.pending + t.processed + t.dead_letter), 0)::bigint into v_count from pgtrickle.order_events_totals t;
     return v_count;
 end;
 $function$;
@@ -1556,7 +1570,7 @@ create function pgtrickle.order_events_alert()
 as $function$
 declare
     v_most  bigint := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
-    v_count bigint := 0;
+    v_count bigint := 0::bigint;
     v_dead  record;
     v_alert text;
 begin
@@ -1843,7 +1857,7 @@ begin
             group by n.event_type
             returning first_at, dead_letter, delayed
         )
-        select min(d.first_at), sum(d.dead_letter), sum(d.delayed) into v_first, v_dead, v_delayed from d;
+        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.delayed)::bigint into v_first, v_dead, v_delayed from d;
     end if;
 
     if v_dead > 0 then
@@ -1858,7 +1872,7 @@ begin
         select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
         from pgtrickle.payments_fence f;
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, n.received_at
+        select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
         from new_rows n
         where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound)
         on conflict (event_id) do update
@@ -1904,7 +1918,7 @@ begin
 
     -- A message that is pending after an update may lie behind the cursor.
     insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-    select n.event_id, n.received_at, n.received_at
+    select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
     from new_rows n
     where n.processed_at is null and n.retry_count < 3
     on conflict (event_id) do update
@@ -2068,17 +2082,27 @@ declare
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_from_id  text := '';
+    v_paused   boolean;
     v_requeued boolean;
     v_count    integer := 0;
     v_rows     integer;
     v_rescan   bigint;
 begin
-    if exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments') then
+    select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments'),
+           exists (select from pgtrickle.payments_requeue q),
+           coalesce((
+        select p.floor_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
+    into v_paused, v_requeued, v_floor;
+    if v_paused then
         return;
     end if;
 
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
-    v_requeued := exists (select from pgtrickle.payments_requeue q);
     if v_requeued then
         return query
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
@@ -2098,13 +2122,6 @@ begin
         end if;
     end if;
 
-    v_floor := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
     if p_total_workers is null then
         -- The later of the cursor and the message marked last: many messages may share one received_at.
         select f.at, f.id into v_from_at, v_from_id
@@ -2149,7 +2166,7 @@ begin
     v_count := v_count + v_rows;
 
     -- Short: look behind the cursor too, for what another worker gave back. At most a tenth of the time goes there.
-    if v_count < p_limit and v_floor < v_from_at then
+    if v_count < p_limit and (v_floor, '') < (v_from_at, v_from_id) then
         select r.last_value into v_rescan from pgtrickle.payments_rescan_after r;
         if greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
@@ -2259,6 +2276,7 @@ begin
         raise exception using
             errcode = '22023',
             message = 'p_available_at: inbox payments does not delay messages',
+            detail = 'Message ' || coalesce(p_event_id, '<null>') || '.',
             hint = 'Give the inbox a retry option in the spec.';
     end if;
 
@@ -2375,7 +2393,7 @@ begin
             'type', 'inbox_replay',
             'inbox', 'payments',
             'count', v_count,
-            'event_type', p_event_type,
+            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
             'include_processed', p_include_processed
         )::text);
     end if;
@@ -2414,11 +2432,11 @@ declare
     ), '-infinity');
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(sum(c.pending), 0), coalesce(sum(c.dead_letter), 0), coalesce(sum(c.processed), 0), coalesce(sum(c.processing_us), 0)
+    select coalesce(sum(c.pending), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint, coalesce(sum(c.processed), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
     from pgtrickle.payments_counts c;
 
-    select greatest(coalesce(sum(r.finished), 0), 0), coalesce(sum(r.calls), 0), coalesce(sum(r.duplicates), 0)
+    select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
     from (
         select r.finished, r.calls, r.duplicates from pgtrickle.payments_rates r where r.second > v_since
@@ -2436,7 +2454,8 @@ begin
     ) r;
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
-    select greatest(0, round(extract(epoch from clock_timestamp() - min(o.received_at)), 3))
+    -- An infinite received_at has no age that json could show: a thousand years stand for it.
+    select greatest(0, round(extract(epoch from clock_timestamp() - min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
     into oldest_pending_age_sec
     from (
         (
@@ -2524,7 +2543,7 @@ as $function$
            'pgtrickle.payments',
            true,
            3,
-           round(extract(epoch from make_interval(hours => pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer)) / 3600, 2),
+           round(extract(epoch from make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
            s.pending_count,
            s.dlq_count,
            s.processed_count,
@@ -2582,7 +2601,7 @@ begin
 
     perform from pgtrickle.payments_deltas d where d.no > coalesce(v_folded_no, 0) and d.event_type is not null limit 1;
     if not found then
-        return 0;
+        return 0::bigint;
     end if;
 
     -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
@@ -2655,12 +2674,12 @@ declare
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_more    timestamptz;
-    v_listed  bigint := 0;
+    v_listed  bigint := 0::bigint;
     v_no      bigint;
 begin
     -- An older snapshot does not see what ended since, so it cannot settle anything.
     if current_setting('transaction_isolation') <> 'read committed' then
-        return 0;
+        return 0::bigint;
     end if;
     select p.* into v_was
     from pgtrickle.pgt_inbox_progress p
@@ -2685,11 +2704,11 @@ begin
 
     -- Prepared transactions change their name: while there is one, nothing is sure.
     if v_holders && v_was.fence_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
-        return 0;
+        return 0::bigint;
     end if;
     -- Idle: nothing was written since the last fence, and that is settled.
     if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}' and v_fence >= v_was.fence_at then
-        return 0;
+        return 0::bigint;
     end if;
 
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
@@ -2698,7 +2717,7 @@ begin
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.payments_claim_cursor c);
     -- Requeue what claims have passed, the oldest thousand at most; the floor stops before the next.
     with passed as materialized (
-        select i.event_id, i.received_at, i.received_at as due_at
+        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
           and i.received_at < least(v_floor, v_cursor)
@@ -2768,7 +2787,7 @@ begin
     if v_floor = '-infinity' then
         return true;
     end if;
-    select coalesce((select sum(c.pending) from pgtrickle.payments_counts c), 0),
+    select coalesce((select sum(c.pending)::bigint from pgtrickle.payments_counts c), 0),
            (
                select count(*)
                from (
@@ -2815,9 +2834,9 @@ create function pgtrickle.payments_drain(p_batch_size integer)
     set jit = off
 as $function$
 declare
-    v_processed interval := make_interval(hours => pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer);
-    v_dead      interval := make_interval(hours => pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer);
-    v_count     bigint := 0;
+    v_processed interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000));
+    v_dead      interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000));
+    v_count     bigint := 0::bigint;
     v_rows      bigint;
 begin
     if v_processed > interval '0' then
@@ -2931,7 +2950,7 @@ begin
     select i.event_id, true from pgtrickle.payments i where i.processed_at is null and i.retry_count >= 3
     on conflict (event_id) do nothing;
 
-    select coalesce(sum(t.pending + t.processed + t.dead_letter), 0) into v_count from pgtrickle.payments_totals t;
+    select coalesce(sum(t.pending + t.processed + t.dead_letter), 0)::bigint into v_count from pgtrickle.payments_totals t;
     return v_count;
 end;
 $function$;
@@ -2956,7 +2975,7 @@ create function pgtrickle.payments_alert()
 as $function$
 declare
     v_most  bigint := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
-    v_count bigint := 0;
+    v_count bigint := 0::bigint;
     v_dead  record;
     v_alert text;
 begin
@@ -3494,7 +3513,7 @@ $function$;
 comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
 -- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
--- Reads pg_trigger, pg_proc.
+-- Reads pg_trigger, pg_proc; locks pgtrickle.pgt_origin.
 create function pgtrickle.detach()
     returns integer
     language plpgsql
@@ -3504,6 +3523,8 @@ declare
     v_trigger record;
     v_count   integer := 0;
 begin
+    -- Not while another session attaches or detaches.
+    lock table pgtrickle.pgt_origin in share row exclusive mode;
     -- Triggers of ours on tables that are not ours; the names come from the catalog and are quoted by format.
     for v_trigger in
         select t.tgname, t.tgrelid::regclass as on_table
@@ -3592,10 +3613,11 @@ begin
     if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
-    v_batch := pgtrickle.pgt_setting('inbox_drain_batch_size')::integer;
+    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
     v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::integer);
 
-    -- Inbox order_events: counts, floor, alerts.
+    -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
+    lock table pgtrickle.order_events in access share mode;
     perform
     from pgtrickle.pgt_tasks t
     where t.task = 'inbox order_events: counts' and t.last_run_at <= clock_timestamp() - interval '0'
@@ -3641,7 +3663,8 @@ begin
     end if;
     commit;
 
-    -- Inbox payments: counts, floor, alerts.
+    -- Inbox payments: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
+    lock table pgtrickle.payments in access share mode;
     perform
     from pgtrickle.pgt_tasks t
     where t.task = 'inbox payments: counts' and t.last_run_at <= clock_timestamp() - interval '0'
@@ -3706,10 +3729,11 @@ begin
     if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
-    v_batch := pgtrickle.pgt_setting('inbox_drain_batch_size')::integer;
+    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
     v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::integer);
 
-    -- Inbox order_events: counts, floor, alerts.
+    -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
+    lock table pgtrickle.order_events in access share mode;
     perform
     from pgtrickle.pgt_tasks t
     where t.task = 'inbox order_events: counts' and t.last_run_at <= clock_timestamp() - interval '0'
@@ -3752,7 +3776,8 @@ begin
         end loop;
     end if;
 
-    -- Inbox payments: counts, floor, alerts.
+    -- Inbox payments: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
+    lock table pgtrickle.payments in access share mode;
     perform
     from pgtrickle.pgt_tasks t
     where t.task = 'inbox payments: counts' and t.last_run_at <= clock_timestamp() - interval '0'
@@ -3811,6 +3836,7 @@ begin
         raise exception using
             errcode = '22023',
             message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
+            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
             hint = 'For example: call pgtrickle.run(''59 seconds'', ''1 second'').';
     end if;
     loop
@@ -3826,7 +3852,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '664afcdb8c7727e7f89c4f5274a3271b', 'plain');
+values ('shop', '1.0.0', '65f3d33474ca37e6fb43db2c1b54f2af', 'plain');
 
 select pgtrickle.attach();
 

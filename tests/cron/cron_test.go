@@ -1,0 +1,55 @@
+// Package cron proves the generated pg_cron job on a server that has pg_cron: the owner schedules it, nobody else calls tick().
+package cron
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// The first run begins with the next whole minute.
+const patience = 90 * time.Second
+
+func TestJobTicks(t *testing.T) {
+	if !pgtest.HasCron(t) {
+		t.Fatal("the server has no pg_cron; install postgresql-15-cron")
+	}
+	shop := installed.Load(t, installed.Shop())
+	db := installed.DB(t, shop)
+	files := shop.Files()
+	psql(t, db, "postgres", files["shop/jobs/grant.sql"], "-v", "owner="+pgtest.Owner)
+	psql(t, db, pgtest.Owner, files["shop/jobs/pg_cron_1.4.sql"], "-v", "database="+db.Name)
+	defer psql(t, db, pgtest.Owner, files["shop/jobs/remove.sql"])
+
+	db.Exec(t, `insert into pgtrickle.payments (event_id, event_type, payload, retry_count) values ('poison', 't', '{}', 3)`)
+	db.Exec(t, `insert into pgtrickle.payments (event_id, event_type, payload, received_at, processed_at)
+		values ('old', 't', '{}', now() - interval '8 days', now() - interval '7 days')`)
+	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+		done := pgtest.One[bool](t, db, `
+			select (select alerted from pgtrickle.payments_dead)
+			   and not exists (select from pgtrickle.payments where event_id = 'old')
+			   and (select sum(pending + processed + dead_letter) from pgtrickle.payments_totals) = 1
+			   and (select runs from pgtrickle.pgt_tasks where task = 'inbox payments: counts') >= 2`)
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no tick within %v\n%s", patience, db.Server.LogTail(20))
+		}
+	}
+}
+
+// psql runs a script in the database that pg_cron lives in, as the job's documentation says.
+func psql(t *testing.T, db *pgtest.Database, user, script string, args ...string) {
+	t.Helper()
+	command := db.Server.Command("psql", append([]string{"-X", "-v", "ON_ERROR_STOP=1", "-U", user, "-d", pgtest.CronDatabase, "-f", "-"}, args...)...)
+	command.Stdin = strings.NewReader(script)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,119 @@
+// Package house checks the layout of the code: who may import whom, and that each third-party module has one home.
+package house
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/pgsluice/sluice/"
+
+// rooms lists what each room may import of ours, by prefix. Imports point down only.
+var rooms = map[string][]string{
+	"cmd/sluice":       {"cmd/cli"},
+	"cmd/cli":          {"cmd/demo", "cmd/live", "cmd/sandbox", "generator", "generator/spec", "ivm/diag"},
+	"cmd/demo":         {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
+	"cmd/live":         {"generator", "ivm/sqltext"},
+	"cmd/sandbox":      {},
+	"generator":        {"generator/render", "generator/spec", "ivm/diag", "ivm/sqltext"},
+	"generator/render": {"ivm/sqltext", "templates"},
+	"generator/spec":   {"ivm/diag"},
+	"ivm/sqltext":      {},
+	"ivm/diag":         {},
+	"templates":        {},
+	"specs":            {},
+}
+
+// homes lists where each third-party module lives; tests may use any.
+var homes = map[string][]string{
+	"github.com/jackc/pgx":                       {"cmd/live", "cmd/cli", "cmd/demo"},
+	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext"},
+	"github.com/Masterminds/sprig":               {"generator/render"},
+	"github.com/Masterminds/semver":              {"generator/spec"},
+	"github.com/spf13/cobra":                     {"cmd/cli"},
+	"go.yaml.in/yaml":                            {"generator/spec"},
+	"github.com/invopop/jsonschema":              {"generator/spec"},
+	"github.com/pb33f/ordered-map":               {"generator/spec"},
+	"github.com/pmezard/go-difflib":              {"generator"},
+	"golang.org/x/text":                          {"ivm/diag"},
+	"golang.org/x/sys":                           {"cmd/sandbox"},
+	"golang.org/x/sync/errgroup":                 {"cmd/demo"},
+	"golang.org/x/term":                          {"cmd/demo"},
+	"github.com/fergusstrange/embedded-postgres": {"cmd/sandbox"},
+	"github.com/jedib0t/go-pretty":               {"cmd/demo"},
+	"github.com/schollz/progressbar":             {"cmd/demo"},
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, p := range packages(t) {
+		room, ok := strings.CutPrefix(p.ImportPath, module)
+		if !ok || strings.HasPrefix(room, "tests/") {
+			continue
+		}
+		allowed, known := rooms[room]
+		if !known {
+			t.Errorf("%s is no room of the house: say in rooms what it may import", room)
+		}
+		for _, path := range p.Imports {
+			checkImport(t, room, path, allowed)
+		}
+	}
+}
+
+func checkImport(t *testing.T, room, path string, allowed []string) {
+	t.Helper()
+	first, _, _ := strings.Cut(path, "/")
+	ours, isOurs := strings.CutPrefix(path, module)
+	switch {
+	case isOurs:
+		if !contains(allowed, ours) {
+			t.Errorf("%s imports %s, which is not below it", room, ours)
+		}
+	case strings.Contains(first, "."):
+		if home := homeOf(path); !contains(home, room) {
+			t.Errorf("%s imports %s, whose home is %v", room, path, home)
+		}
+	}
+}
+
+func homeOf(path string) []string {
+	for prefix, home := range homes {
+		if strings.HasPrefix(path, prefix) {
+			return home
+		}
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); decoder.More(); {
+		var p listed
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
