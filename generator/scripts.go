@@ -12,28 +12,38 @@ type Flavour string
 
 // The flavours, as pgt_extension and --flavour spell them.
 const (
-	Plain        Flavour = "plain"
-	AsExtension  Flavour = "extension"
-	statementGap         = "\n"
+	Plain       Flavour = "plain"
+	AsExtension Flavour = "extension"
 )
 
-// Install is the script that creates everything, for one transaction.
-func (e *Extension) Install(flavour Flavour) string {
-	var out strings.Builder
+// Step is a part of an installation: the statements that make one object.
+type Step struct{ What, SQL string }
+
+// Steps creates everything, in order, for one transaction.
+func (e *Extension) Steps(flavour Flavour) []Step {
+	var steps []Step
 	for _, o := range e.Objects {
-		out.WriteString(o.SQL)
-		out.WriteString(o.CommentSQL())
+		sql := o.SQL + o.CommentSQL()
 		if flavour == AsExtension && o.Dump {
-			fmt.Fprintf(&out, "select pg_catalog.pg_extension_config_dump(%s, '');\n", sqltext.Literal(o.Signature))
+			sql += fmt.Sprintf("select pg_catalog.pg_extension_config_dump(%s, '');\n", sqltext.Literal(o.Signature))
 		}
-		out.WriteString(statementGap)
+		steps = append(steps, Step{o.ID(), sql})
 	}
-	fmt.Fprintf(&out, "insert into %s.pgt_extension (name, version, digest, flavour)\nvalues (%s, %s, %s, %s);\n",
-		sqltext.Ident(e.Schema), sqltext.Literal(e.Name), sqltext.Literal(e.Version), sqltext.Literal(e.Digest()), sqltext.Literal(string(flavour)))
+	steps = append(steps, Step{"row pgt_extension", fmt.Sprintf("insert into %s.pgt_extension (name, version, digest, flavour)\nvalues (%s, %s, %s, %s);\n",
+		sqltext.Ident(e.Schema), sqltext.Literal(e.Name), sqltext.Literal(e.Version), sqltext.Literal(e.Digest()), sqltext.Literal(string(flavour)))})
 	if flavour == Plain {
-		fmt.Fprintf(&out, statementGap+"select %s.attach();\n", sqltext.Ident(e.Schema))
+		steps = append(steps, Step{"what stands on users' tables", fmt.Sprintf("select %s.attach();\n", sqltext.Ident(e.Schema))})
 	}
-	return out.String()
+	return steps
+}
+
+// Install is the script of all steps.
+func (e *Extension) Install(flavour Flavour) string {
+	var parts []string
+	for _, step := range e.Steps(flavour) {
+		parts = append(parts, step.SQL)
+	}
+	return strings.Join(parts, "\n")
 }
 
 // Uninstall is the script that removes everything that Install(Plain) made, in reverse, for one transaction.

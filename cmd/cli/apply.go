@@ -57,7 +57,7 @@ func withDatabase(cmd *cobra.Command, body func(context.Context, *pgx.Conn) erro
 		return err
 	}
 	ctx := cmd.Context()
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := live.Connect(ctx, url)
 	if err == nil {
 		defer conn.Close(context.WithoutCancel(ctx))
 		err = body(ctx, conn)

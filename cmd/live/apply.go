@@ -24,6 +24,16 @@ type Refusal struct{ Message, Hint string }
 
 func (r Refusal) Error() string { return r.Message }
 
+// Connect opens a connection that works through a transaction-pooling proxy: it prepares no named statements.
+func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	return pgx.ConnectConfig(ctx, config)
+}
+
 // lockSQL serialises installers of one schema; it ends with the transaction, so a pooler does not matter.
 const lockSQL = `select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext($1))`
 
@@ -39,7 +49,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, flavour 
 			return occupied(found, e)
 		}
 		changed = true
-		return script(ctx, tx, installScript(e, flavour))
+		return install(ctx, tx, e, flavour)
 	})
 	return changed && err == nil, err
 }
@@ -59,6 +69,19 @@ func installScript(e *generator.Extension, flavour generator.Flavour) string {
 		return fmt.Sprintf("create extension %s version %s;\nselect %s.attach();\n", sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema))
 	}
 	return e.Install(flavour)
+}
+
+// install runs the steps one by one, so that an error tells which object it is about.
+func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour) error {
+	if flavour == generator.AsExtension {
+		return script(ctx, tx, installScript(e, flavour))
+	}
+	for _, step := range e.Steps(flavour) {
+		if err := script(ctx, tx, step.SQL); err != nil {
+			return fmt.Errorf("creating %s: %w", step.What, err)
+		}
+	}
+	return nil
 }
 
 // installed reads what is in the extension's schema.

@@ -1,0 +1,93 @@
+// Package commands runs the command line against a live server: what a user types to install, remove and drive an extension.
+package commands
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/live/livetest"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func TestCommands(t *testing.T) { livetest.Run(t, ".", livetest.Options{Main: cli.Main}) }
+
+// sluice runs a command on the shop's spec and returns its output.
+func sluice(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	if status := cli.Main(append(args, "-f", installed.Shop()), strings.NewReader(""), &out, &talk); status != 0 {
+		t.Fatalf("sluice %s: exit status %d\n%s", strings.Join(args, " "), status, talk.String())
+	}
+	return out.String(), talk.String()
+}
+
+// The script that a dry run prints, run by psql, installs what apply would.
+func TestDryRunIsTheWhole(t *testing.T) {
+	db := pgtest.DB(t)
+	script, _ := sluice(t, "apply", "--dry-run", "--dsn", db.DSN())
+	if n := pgtest.One[int](t, db, "select count(*) from pg_namespace where nspname = 'pgtrickle'"); n != 0 {
+		t.Fatal("a dry run changed the database")
+	}
+	psql := db.Server.Command("psql", "-X", "-q", "-U", pgtest.Owner, "-d", db.Name, "-f", "-")
+	psql.Stdin = strings.NewReader(script)
+	if out, err := psql.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%s", err, out)
+	}
+	if _, said := sluice(t, "apply", "--dsn", db.DSN()); !strings.Contains(said, "nothing to do") {
+		t.Fatalf("apply after the script says: %s", said)
+	}
+}
+
+// Two that apply at once take turns: one installs, the other finds it done.
+func TestApplyTwiceAtOnce(t *testing.T) {
+	db := pgtest.DB(t)
+	said := make(chan string)
+	for range 2 {
+		go func() {
+			var out, talk bytes.Buffer
+			cli.Main([]string{"apply", "-f", installed.Shop(), "--dsn", db.DSN()}, strings.NewReader(""), &out, &talk)
+			said <- talk.String()
+		}()
+	}
+	both := <-said + <-said
+	if strings.Count(both, "installed already") != 1 || strings.Count(both, "\n") != 2 {
+		t.Fatalf("they say:\n%s", both)
+	}
+}
+
+// Two schedulers share the work of one database, survive the loss of their connections, and end when told to.
+func TestRun(t *testing.T) {
+	db := installed.ShopDB(t)
+	ended := make(chan error)
+	for range 2 {
+		go func() { ended <- schedule(t, db) }()
+	}
+	db.Exec(t, "insert into pgtrickle.payments (event_id, event_type, payload) values ('a', 't', '{}')")
+	folded := func() bool {
+		return pgtest.One[int64](t, db, "select coalesce(sum(pending), 0)::bigint from pgtrickle.payments_totals") == pgtest.One[int64](t, db, "select count(*) from pgtrickle.payments")
+	}
+	until(t, folded)
+	db.SuperExec(t, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'scheduler'")
+	db.Exec(t, "insert into pgtrickle.payments (event_id, event_type, payload) values ('b', 't', '{}')")
+	until(t, folded)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not happen within 10 s")
+		}
+	}
+}
