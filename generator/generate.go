@@ -15,6 +15,7 @@ import (
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
 	unsupported(s, errs)
+	endsQuotes(s, errs)
 	checkExpressions(s, errs)
 	if !errs.Empty() {
 		return nil, errs

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -30,6 +31,34 @@ func badExpression(at diag.Pos, field string, err error) diag.Error {
 		Pos: at, Code: "syntax",
 		Message: fmt.Sprintf("%s is not an expression: %v", field, err),
 		Hint:    "write an expression over payload, such as payload->>'id'",
+	}
+}
+
+// quoteTags are the dollar quotes that bodies of generated code stand in.
+var quoteTags = []string{"$function$", "$procedure$", "$do$"}
+
+// endsQuotes reports names and expressions that would end them.
+func endsQuotes(s *spec.Spec, errs *diag.List) {
+	report := func(at diag.Pos, what, text string) {
+		for _, tag := range quoteTags {
+			if strings.Contains(text, tag) {
+				errs.Add(diag.Error{
+					Pos: at, Code: "bad-name",
+					Message: fmt.Sprintf("%s holds %s, which quotes generated code", what, tag),
+					Hint:    "write it without",
+				})
+			}
+		}
+	}
+	report(s.Extension.Field("schema"), "schema", s.Extension.Schema)
+	report(s.Roles.Field("producer"), "role producer", s.Roles.Producer)
+	report(s.Roles.Field("consumer"), "role consumer", s.Roles.Consumer)
+	report(s.Roles.Field("monitor"), "role monitor", s.Roles.Monitor)
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		report(i.Field("name"), "inbox name", i.Name)
+		report(i.Field("schema"), "schema", i.Schema)
+		report(i.Field("event_id"), "event_id", i.EventID)
 	}
 }
 

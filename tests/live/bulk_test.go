@@ -1,0 +1,37 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/tests/installed"
+)
+
+// TestManyRowsAfterFew has sessions whose plans were made for single messages touch many at once. A plan that is quadratic
+// in the rows of a statement takes half a minute here; what is right takes under a second.
+func TestManyRowsAfterFew(t *testing.T) {
+	conn := installed.ShopDB(t).Connect(t)
+	steps := []struct{ few, many string }{
+		{"insert into pgtrickle.payments (event_id, event_type, payload, received_at) values ('a', 't', '{}', now() - interval '1 day')",
+			"insert into pgtrickle.payments (event_id, event_type, payload, retry_count) select 'd' || i, 't', '{}', 3 from generate_series(1, 20000) i"},
+		{"select pgtrickle.inbox_mark_failed('payments', 'a', 'x') from generate_series(1, 9)", ""},
+		{"select pgtrickle.replay_inbox_messages('payments', array['a'])", "select pgtrickle.replay_inbox_messages('payments', p_event_type => 't')"},
+		{"update pgtrickle.payments set retry_count = 3 where event_id = 'a'", "update pgtrickle.payments set retry_count = 3"},
+		{"update pgtrickle.payments set retry_count = 0 where event_id = 'a'", "update pgtrickle.payments set retry_count = 0"},
+		{"select pgtrickle.inbox_mark_processed('payments', event_id) from pgtrickle.inbox_claim('payments', 1)",
+			"select count(pgtrickle.inbox_mark_processed('payments', event_id)) from pgtrickle.inbox_claim('payments', 5000)"},
+		{"update pgtrickle.payments set processed_at = now() where event_id = 'a'", "update pgtrickle.payments set processed_at = now()"},
+		{"delete from pgtrickle.payments where event_id = 'a'", "delete from pgtrickle.payments"},
+	}
+	for range 3 { // so that plans are made and kept
+		for _, step := range steps {
+			run(t, conn, step.few)
+		}
+	}
+	run(t, conn, "set statement_timeout = '10s'")
+	for _, step := range steps {
+		began := time.Now()
+		run(t, conn, step.many)
+		t.Logf("%v: %.80s", time.Since(began).Round(time.Millisecond), step.many)
+	}
+}

@@ -1,0 +1,269 @@
+package live
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestDumpAndRestore takes both flavours through both formats of pg_dump into another cluster, as the plain owner.
+func TestDumpAndRestore(t *testing.T) {
+	if missing := pgtest.Server(t).Command("pg_dump").Err; missing != nil && os.Getenv("SLUICE_TEST_PG") != "" {
+		t.Logf("%v: the versions of npm are bare servers", missing)
+		return
+	}
+	extension := installed.Text(t, dumpSpec)
+	install := relocate(t, pgtest.Server(t).Install)
+	putFiles(t, install, extension)
+	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+		for _, format := range []string{"plain", "custom"} {
+			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
+				name := strings.ReplaceAll(t.Name()[len("TestDumpAndRestore/"):], "-", "_")
+				source := create(t, from, name)
+				for _, sql := range append([]string{scriptOf(extension, flavour)}, dumpFill...) {
+					run(t, source, sql)
+				}
+				want := state(t, source)
+				create(t, to, name)
+				restore(t, from, to, name, format)
+				target := pgtest.Connect(t, to.DSN(name, "user="+pgtest.Owner))
+				run(t, target, "call app.tick()")
+				compareStates(t, want, state(t, target))
+				goOn(t, target)
+				dropAll(t, target, extension, flavour)
+			})
+		}
+	}
+}
+
+const dumpSpec = `
+version: 1
+extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
+inboxes:
+  - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}}
+  - {name: Odd "one", schema: Other one, event_id: payload->>'id'}
+`
+
+// dumpFill leaves rows in every table, some folded and some not, a paused inbox and a changed setting.
+var dumpFill = []string{
+	"set application_name = 'fill'",
+	`insert into app.orders (event_id, event_type, payload, received_at, processed_at, retry_count, error, aggregate_id, source, trace_id)
+select 'm' || i, 't' || i % 3, jsonb_build_object('i', i), now() - i * interval '1 min', case i % 5 when 0 then now() - i * interval '30 s' end, i % 5, case when i % 5 > 0 then 'E' || i end, 'a' || i % 7, 's', 'tr'
+from generate_series(1, 500) i`,
+	`insert into "Other one"."Odd ""one""" (event_type, payload) select 't', jsonb_build_object('id', 'x' || i) from generate_series(1, 50) i`,
+	"call app.tick()", "call app.tick()", "call app.tick()",
+	"select app.inbox_mark_failed('orders', event_id, 'later') from app.inbox_claim('orders', 5)",
+	"select app.inbox_mark_processed('orders', event_id) from app.inbox_claim('orders', 50)",
+	`select app.inbox_mark_failed('Odd "one"', 'x1', 'no') from generate_series(1, 3)`,
+	"select app.pause_inbox('orders')",
+	"update app.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'",
+	"select app.inbox_receive('orders', 'm1', 't', '{}')",
+}
+
+// states are what must be the same before and after.
+var states = []string{
+	"select i::text from app.orders i",
+	`select i::text from "Other one"."Odd ""one""" i`,
+	"select event_id from app.orders_pending",
+	`select event_id from "Other one"."Odd ""one""_pending"`,
+	"select event_id from app.orders_dlq",
+	`select event_id from "Other one"."Odd ""one""_dlq"`,
+	"select s::text from app.orders_stats s",
+	`select s::text from "Other one"."Odd ""one""_stats" s`,
+	"select e::text from app.orders_expired e",
+	"select s::text from app.pgt_settings s",
+	"select p::text from app.pgt_inbox_paused p",
+	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
+	"select event_id from app.inbox_pending('orders', 1000)",
+	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
+	"select event_id from app.orders_dead",
+}
+
+func state(t *testing.T, conn *pgx.Conn) [][]string {
+	t.Helper()
+	var all [][]string
+	for _, sql := range states {
+		all = append(all, pgtest.Column[string](t, conn, "select x from ("+sql+") q (x) order by x collate \"C\""))
+	}
+	return all
+}
+
+func compareStates(t *testing.T, want, got [][]string) {
+	t.Helper()
+	for i, sql := range states {
+		if w, g := strings.Join(want[i], "\n"), strings.Join(got[i], "\n"); w != g {
+			t.Errorf("%s\nbefore:\n%.1000s\nafter:\n%.1000s", sql, w, g)
+		}
+		if len(want[i]) == 0 {
+			t.Errorf("%s: no rows, so this proves nothing", sql)
+		}
+	}
+}
+
+// goOn shows that work goes on where it was.
+func goOn(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	one := func(sql string) int { t.Helper(); return pgtest.One[int](t, conn, sql) }
+	expect := func(what string, got, want int) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %d, want %d", what, got, want)
+		}
+	}
+	expect("claims of a paused inbox", one("select count(*) from app.inbox_claim('orders', 1000)"), 0)
+	run(t, conn, "select app.resume_inbox('orders')")
+	due := one("select count(*) from app.orders_pending")
+	expect("duplicates stored", one("select app.inbox_receive('orders', 'm2', 't', '{}')::int"), 0)
+	run(t, conn, "listen pg_trickle_alert; insert into app.orders (event_id, event_type, payload) values ('new', 'new', '{}')")
+	expect("claims", one("select count(app.inbox_mark_processed('orders', event_id)) from app.inbox_claim('orders', 100000)"), due+1)
+	expect("others", one(`select count(app.inbox_mark_processed('Odd "one"', event_id)) from app.inbox_claim('Odd "one"', 1000)`), 49)
+	for range 3 {
+		run(t, conn, "call app.tick()")
+	}
+	expect("processed", one("select sum(processed)::int from app.orders_stats"),
+		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app.orders_expired)::int"))
+	expect("due", one("select count(*) from app.orders_pending"), 0)
+	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
+	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))
+	expect("failed tasks", one("select count(*) from app.pgt_tasks where last_error is not null"), 0)
+}
+
+func scriptOf(e *generator.Extension, flavour generator.Flavour) string {
+	if flavour == generator.Plain {
+		return e.Install(flavour)
+	}
+	return "create extension " + e.Name + "; select " + e.Schema + ".attach()"
+}
+
+// dropAll removes the extension; nothing of it may be left.
+func dropAll(t *testing.T, conn *pgx.Conn, e *generator.Extension, flavour generator.Flavour) {
+	t.Helper()
+	if flavour == generator.Plain {
+		run(t, conn, e.Uninstall())
+	} else {
+		run(t, conn, "drop extension "+e.Name+" cascade")
+	}
+	if left := leftovers(t, conn); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// leftovers lists what a database holds that a new one does not.
+func leftovers(t testing.TB, q pgtest.Querier) []string {
+	t.Helper()
+	return pgtest.Column[string](t, q, `
+select 'relation ' || oid::regclass from pg_class where oid >= 16384 and relnamespace <> 'pg_toast'::regnamespace
+union all select 'function ' || oid::regprocedure from pg_proc where oid >= 16384
+union all select 'type ' || oid::regtype from pg_type where oid >= 16384
+union all select 'trigger ' || tgname from pg_trigger where oid >= 16384
+union all select 'schema ' || oid::regnamespace from pg_namespace where oid >= 16384
+union all select 'constraint ' || conname from pg_constraint where oid >= 16384
+union all select 'extension ' || extname from pg_extension where oid >= 16384
+union all select 'privilege ' || defaclobjtype::text from pg_default_acl
+union all select 'comment ' || description from pg_description where objoid >= 16384
+order by 1`)
+}
+
+func run(t testing.TB, conn *pgx.Conn, sql string) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatalf("%s\nin: %.300s", pgtest.ErrorText(err), sql)
+	}
+}
+
+// restore pipes a dump into the restoring program; both run as the owner.
+func restore(t *testing.T, from, to *sandbox.Server, name, format string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "dump")
+	output(t, from.Command("pg_dump", "-U", pgtest.Owner, "--no-owner", "--format", format, "--file", file, name))
+	if format == "plain" {
+		output(t, to.Command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-U", pgtest.Owner, "-d", name, "-f", file))
+	} else {
+		output(t, to.Command("pg_restore", "-U", pgtest.Owner, "--no-owner", "--exit-on-error", "--jobs", "2", "--dbname", name, file))
+	}
+}
+
+func output(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+}
+
+func startWithOwner(t *testing.T, install sandbox.Install) *sandbox.Server {
+	t.Helper()
+	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
+	return server
+}
+
+func create(t *testing.T, server *sandbox.Server, name string) *pgx.Conn {
+	t.Helper()
+	run(t, pgtest.Connect(t, server.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
+	return pgtest.Connect(t, server.DSN(name, "user="+pgtest.Owner))
+}
+
+// relocate copies binaries to where files of extensions may be put beside them. A server finds its share directory by
+// its own place, relative to it as it was built.
+func relocate(t *testing.T, in sandbox.Install) sandbox.Install {
+	t.Helper()
+	root, err := os.MkdirTemp("/tmp", "sluice-install-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dirs := []string{filepath.Dir(in.Bin)} // bin, lib and share are below
+	if share := pgConfig(in, "--sharedir"); share != "" && !strings.HasPrefix(share, dirs[0]+"/") {
+		dirs = append(dirs, share)
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(dir)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		output(t, exec.Command("cp", "-aL", dir, filepath.Join(root, dir)))
+	}
+	in.Bin = filepath.Join(root, in.Bin)
+	return in
+}
+
+func pgConfig(in sandbox.Install, what string) string {
+	out, _ := exec.Command(filepath.Join(in.Bin, "pg_config"), what).Output()
+	return strings.TrimSpace(string(out))
+}
+
+// putFiles does what make install does with the generated files.
+func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension) {
+	t.Helper()
+	found := pgConfig(in, "--sharedir")
+	for _, dir := range []string{found, filepath.Join(filepath.Dir(in.Bin), "share"), filepath.Join(filepath.Dir(in.Bin), "share", "postgresql")} {
+		if _, err := os.Stat(filepath.Join(dir, "extension", "plpgsql.control")); err == nil {
+			found = dir
+			break
+		}
+	}
+	for path, text := range e.Files() {
+		if _, name, isExtension := strings.Cut(path, "/extension/"); isExtension && name != "Makefile" {
+			if err := os.WriteFile(filepath.Join(found, "extension", name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

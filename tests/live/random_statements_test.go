@@ -1,0 +1,215 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+)
+
+// statement picks the next statement of a session.
+func (r *randomRun) statement(s *app) string {
+	if s == r.apps[3] {
+		return r.pick(background)(r)
+	}
+	if s.conn.PgConn().TxStatus() == 'I' {
+		s.savepoints = 0
+		if r.rand.IntN(3) == 0 {
+			return "begin"
+		}
+	} else if r.rand.IntN(3) == 0 {
+		return r.control(s)
+	}
+	return r.pick(statements)(r)
+}
+
+// control goes on with an open transaction.
+func (r *randomRun) control(s *app) string {
+	switch n := r.rand.IntN(8); {
+	case n < 2 && s.savepoints < 3:
+		s.savepoints++
+		return fmt.Sprintf("savepoint s%d", s.savepoints)
+	case n < 4 && s.savepoints > 0:
+		return fmt.Sprintf("rollback to s%d", s.savepoints)
+	case n < 5 && s.savepoints > 0:
+		s.savepoints--
+		return fmt.Sprintf("release s%d", s.savepoints+1)
+	case n < 7:
+		return "commit"
+	default:
+		return "rollback"
+	}
+}
+
+type choice struct {
+	weight int
+	make   func(r *randomRun) string
+}
+
+func (r *randomRun) pick(from []choice) func(*randomRun) string {
+	total := 0
+	for _, c := range from {
+		total += c.weight
+	}
+	n := r.rand.IntN(total)
+	for _, c := range from {
+		if n -= c.weight; n < 0 {
+			return c.make
+		}
+	}
+	panic("unreachable")
+}
+
+func (r *randomRun) one(of ...string) string { return of[r.rand.IntN(len(of))] }
+
+func (r *randomRun) inbox() string { return r.one("soon", "later") }
+func (r *randomRun) id() string    { return fmt.Sprintf("m%02d", r.rand.IntN(40)) }
+func (r *randomRun) kind() string  { return r.one("a", "b", "c") }
+func (r *randomRun) retry() string { return r.one("0", "0", "0", "1", "2", "3", "4") }
+func (r *randomRun) someIDs() string {
+	ids := make([]string, 1+r.rand.IntN(4))
+	for i := range ids {
+		ids[i] = "'" + r.id() + "'"
+	}
+	return strings.Join(ids, ", ")
+}
+
+func (r *randomRun) received() string {
+	return r.one("now()", "now()", "clock_timestamp()", "now() - interval '0.9 s'", "now() - interval '2 s'", "now() - interval '9 days'", "now() + interval '1 hour'", "'1950-01-01'", "date_trunc('minute', now())")
+}
+
+func (r *randomRun) processed() string {
+	return r.one("null", "null", "null", "now()", "clock_timestamp()", "now() - interval '8 days'")
+}
+
+func (r *randomRun) available() string {
+	return r.one("null", "null", "now() - interval '1 s'", "now() + interval '3 hours'")
+}
+
+// rows are those of an insert, or of a query for merge.
+func (r *randomRun) rows(inbox string) string {
+	rows := make([]string, 1+r.rand.IntN(5))
+	for i := range rows {
+		due := r.available()
+		rows[i] = fmt.Sprintf("('%s', '%s', '{}'::jsonb, (%s)::timestamptz, (%s)::timestamptz, %s, 'g%d', (%s)::timestamptz)",
+			r.id(), r.kind(), r.received(), r.processed(), r.retry(), r.rand.IntN(3), due)
+		if inbox == "soon" {
+			rows[i] = strings.TrimSuffix(rows[i], ", ("+due+")::timestamptz)") + ")"
+		}
+	}
+	return strings.Join(rows, ", ")
+}
+
+func columns(inbox string) string {
+	names := "event_id, event_type, payload, received_at, processed_at, retry_count, aggregate_id"
+	if inbox == "later" {
+		names += ", available_at"
+	}
+	return names
+}
+
+func (r *randomRun) insert(conflict string) string {
+	inbox := r.inbox()
+	return fmt.Sprintf("insert into pgtrickle.%s (%s) values %s %s", inbox, columns(inbox), r.rows(inbox), conflict)
+}
+
+func (r *randomRun) update(set string) string {
+	return fmt.Sprintf("update pgtrickle.%s set %s where event_id in (%s)", r.inbox(), set, r.someIDs())
+}
+
+func (r *randomRun) call(format string, args ...any) string {
+	return "select pgtrickle." + fmt.Sprintf(format, args...)
+}
+
+var statements = []choice{
+	{8, func(r *randomRun) string { return r.insert("on conflict (event_id) do nothing") }},
+	{3, func(r *randomRun) string {
+		return r.insert("on conflict (event_id) do update set event_type = excluded.event_type, processed_at = excluded.processed_at")
+	}},
+	{2, func(r *randomRun) string {
+		return r.insert("on conflict (event_id) do update set retry_count = excluded.retry_count, received_at = excluded.received_at")
+	}},
+	{3, func(r *randomRun) string {
+		return fmt.Sprintf("insert into pgtrickle.%s (event_id, event_type, payload) select 'n' || i, '%s', '{}' from generate_series(%d, 20) i on conflict do nothing", r.inbox(), r.kind(), r.rand.IntN(20))
+	}},
+	{2, func(r *randomRun) string { return r.copy() }},
+	{2, func(r *randomRun) string { return r.merge() }},
+	{4, func(r *randomRun) string { return r.update("processed_at = " + r.processed()) }},
+	{3, func(r *randomRun) string { return r.update("retry_count = " + r.retry()) }},
+	{2, func(r *randomRun) string { return r.update("event_type = '" + r.kind() + "'") }},
+	{3, func(r *randomRun) string { return r.update("received_at = " + r.received()) }},
+	{1, func(r *randomRun) string { return r.update("trace_id = 'x', error = 'y'") }},
+	{3, func(r *randomRun) string {
+		return fmt.Sprintf("update pgtrickle.%s set event_id = '%s' where event_id = '%s'", r.inbox(), r.id(), r.id())
+	}},
+	{2, func(r *randomRun) string { // one id leaves, another message takes it
+		old := r.id()
+		return fmt.Sprintf("update pgtrickle.later set event_id = 'r%d' where event_id = '%s'; insert into pgtrickle.later (event_id, event_type, payload) values ('%[2]s', 'a', '{}') on conflict do nothing", r.rand.IntN(1000), old)
+	}},
+	{2, func(r *randomRun) string {
+		return fmt.Sprintf("update pgtrickle.later set available_at = %s where event_id in (%s)", r.available(), r.someIDs())
+	}},
+	{3, func(r *randomRun) string {
+		return fmt.Sprintf("delete from pgtrickle.%s where event_id in (%s)", r.inbox(), r.someIDs())
+	}},
+	{1, func(r *randomRun) string {
+		return fmt.Sprintf("with gone as (delete from pgtrickle.soon where event_id in (%s) returning *) insert into pgtrickle.later (%s) select %s from gone on conflict do nothing",
+			r.someIDs(), columns("soon"), columns("soon"))
+	}},
+	{2, func(r *randomRun) string {
+		return r.call("inbox_receive('%s', '%s', '%s', '{}')", r.inbox(), r.id(), r.kind())
+	}},
+	{4, func(r *randomRun) string { return r.call("inbox_mark_processed('%s', '%s')", r.inbox(), r.id()) }},
+	{4, func(r *randomRun) string { return r.call("inbox_mark_failed('%s', '%s', 'no')", r.inbox(), r.id()) }},
+	{4, func(r *randomRun) string {
+		inbox := r.inbox()
+		mark := r.one("inbox_mark_processed('%[1]s', event_id)", "inbox_mark_failed('%[1]s', event_id, 'no')")
+		return r.call(mark+" from pgtrickle.inbox_claim('%[1]s', %[2]d)", inbox, 1+r.rand.IntN(6))
+	}},
+	{3, func(r *randomRun) string {
+		return fmt.Sprintf("select event_id from pgtrickle.inbox_claim('%s', %d)", r.inbox(), 1+r.rand.IntN(6))
+	}},
+	{2, func(r *randomRun) string {
+		return r.call("replay_inbox_messages('%s', array[%s], p_include_processed => %s)", r.inbox(), r.someIDs(), r.one("true", "false"))
+	}},
+	{1, func(r *randomRun) string {
+		return r.call("replay_inbox_messages('%s', p_event_type => '%s')", r.inbox(), r.kind())
+	}},
+	{1, func(r *randomRun) string { return r.call("tick_once()") }},
+	{1, func(r *randomRun) string {
+		return fmt.Sprintf("select event_id from pgtrickle.%s where event_id in (%s) for update skip locked", r.inbox(), r.someIDs())
+	}},
+}
+
+// background is what the fourth session does.
+var background = []choice{
+	{12, func(*randomRun) string { return "call pgtrickle.tick()" }},
+	{3, func(*randomRun) string {
+		return "update pgtrickle.pgt_tasks set last_run_at = '-infinity'"
+	}},
+	{1, func(r *randomRun) string {
+		return fmt.Sprintf("begin; truncate pgtrickle.%s; %s", r.inbox(), r.one("commit", "rollback"))
+	}},
+	{1, func(*randomRun) string { return "select pgtrickle.after_restore()" }},
+	{1, func(r *randomRun) string {
+		return fmt.Sprintf("update pgtrickle.pgt_settings set value = '%s' where name = 'inbox_processed_retention_hours'", r.one("0", "72", "1"))
+	}},
+}
+
+func (r *randomRun) copy() string {
+	inbox := r.inbox()
+	var rows strings.Builder
+	for range 1 + r.rand.IntN(4) {
+		fmt.Fprintf(&rows, "%s\t%s\t{}\t%s\n", r.id(), r.kind(), r.one("now", "yesterday", "1960-01-01", "tomorrow"))
+	}
+	return fmt.Sprintf("copy pgtrickle.%s (event_id, event_type, payload, received_at) from stdin\n%s", inbox, rows.String())
+}
+
+func (r *randomRun) merge() string {
+	inbox := r.inbox()
+	if r.db.Server.Major < 15 {
+		return r.insert("on conflict do nothing")
+	}
+	return fmt.Sprintf(`merge into pgtrickle.%[1]s t using (values %[2]s) v (%[3]s) on t.event_id = v.event_id
+when matched and v.event_type = 'a' then delete
+when matched then update set processed_at = v.processed_at, retry_count = v.retry_count
+when not matched then insert (%[3]s) values (v.%[4]s)`, inbox, r.rows(inbox), columns(inbox), strings.ReplaceAll(columns(inbox), ", ", ", v."))
+}
