@@ -307,7 +307,8 @@ create table pgtrickle.order_events_deltas (
     finished      bigint      not null default 0,
     calls         bigint      not null default 0,
     duplicates    bigint      not null default 0,
-    delayed       bigint      not null default 0,
+    listed        bigint      not null default 0, -- rows that may need an entry in the requeue
+    died          bigint      not null default 0, -- rows that are or were dead letters
     first_at      timestamptz,
     last_at       timestamptz,
     last_id       text collate "C"
@@ -421,11 +422,11 @@ as $function$
 declare
     v_first   timestamptz;
     v_dead    bigint;
-    v_delayed bigint;
+    v_listed  bigint;
     v_bound   timestamptz;
 begin
     -- One event type is the common case and needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
+    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
     select min(n.event_type collate "C"),
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
@@ -435,11 +436,11 @@ begin
            count(n.available_at)
     from new_rows n
     having min(n.event_type collate "C") = max(n.event_type collate "C")
-    returning first_at, dead_letter, delayed into v_first, v_dead, v_delayed;
+    returning first_at, dead_letter, listed into v_first, v_dead, v_listed;
 
     if not found then
         with d as (
-            insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
+            insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
             select n.event_type,
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
@@ -449,9 +450,9 @@ begin
            count(n.available_at)
             from new_rows n
             group by n.event_type
-            returning first_at, dead_letter, delayed
+            returning first_at, dead_letter, listed
         )
-        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.delayed)::bigint into v_first, v_dead, v_delayed from d;
+        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.listed)::bigint into v_first, v_dead, v_listed from d;
     end if;
 
     if v_dead > 0 then
@@ -461,7 +462,7 @@ begin
     end if;
 
     -- The floor stays a second behind the clock: only messages that arrive later than that may lie below it.
-    if v_first < clock_timestamp() - interval '1 second' or v_delayed > 0 then
+    if v_first < clock_timestamp() - interval '1 second' or v_listed > 0 then
         -- This transaction holds a lock on the table, so the floor stays below the fence seen now until it ends.
         select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
         from pgtrickle.order_events_fence f;
@@ -486,17 +487,22 @@ create function pgtrickle.order_events_updated()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_listed bigint;
+    v_died   bigint;
 begin
-    -- Δ counts = new rows ⊎ −old rows; what was marked also tells claims how far work has come.
-    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id)
-    select c.event_type,
+    -- One event type, as after a single claim, needs no grouping (see pgtrickle.order_events_inserted).
+    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+    select min(c.event_type collate "C"),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            max(c.received_at) filter (where c.processed_at is not null),
-           max(c.event_id collate "C") filter (where c.processed_at is not null)
+           max(c.event_id collate "C") filter (where c.processed_at is not null),
+           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
     from (
         select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
@@ -504,28 +510,54 @@ begin
         select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
     ) c
-    group by c.event_type;
+    having min(c.event_type collate "C") = max(c.event_type collate "C")
+    returning listed, died into v_listed, v_died;
+
+    if not found then
+        with d as (
+            insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+            select c.event_type,
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           max(c.received_at) filter (where c.processed_at is not null),
+           max(c.event_id collate "C") filter (where c.processed_at is not null),
+           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
+            from (
+        select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+    ) c
+            group by c.event_type
+            returning listed, died
+        )
+        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
+    end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    delete from pgtrickle.order_events_requeue q
-    using old_rows o
-    where q.event_id = o.event_id
-      and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    if exists (select from pgtrickle.order_events_requeue q) then
+        delete from pgtrickle.order_events_requeue q
+        using old_rows o
+        where q.event_id = o.event_id
+          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    end if;
 
     -- A message that is pending after an update may lie behind the cursor.
-    insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-    select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-    from new_rows n
-    where n.processed_at is null and n.retry_count < 3
-    on conflict (event_id) do update
-        set received_at = excluded.received_at, due_at = excluded.due_at;
+    if v_listed > 0 then
+        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
+        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+        from new_rows n
+        where n.processed_at is null and n.retry_count < 3
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
 
-    -- Few statements touch dead letters: look once before doing more.
-    perform
-    from (select n.retry_count from new_rows n union all select o.retry_count from old_rows o) c
-    where c.retry_count >= 3
-    limit 1;
-    if found then
+    if v_died > 0 then
         insert into pgtrickle.order_events_dead (event_id)
         select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict (event_id) do nothing;
@@ -732,6 +764,9 @@ begin
         if v_count = p_limit then
             return;
         end if;
+        -- A rebuild between these queries empties the requeue: what was just locked must not come again.
+        v_own := pg_current_xact_id_if_assigned()::text::bigint;
+        v_next := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
 
     -- Start at the cursor, or at the message marked last where that is later: many messages may share one received_at.
@@ -772,10 +807,11 @@ begin
     get diagnostics v_rows = row_count;
     v_count := v_count + v_rows;
 
-    -- Short: look behind the cursor too, for what another worker gave back. At most a tenth of the time goes there.
+    -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
+    -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
     if v_count < p_limit and (v_floor, '') < (v_from_at, v_from_id) then
         select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
-        if greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
+        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
             return query
                 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
@@ -1555,12 +1591,11 @@ begin
     values ('order_events', (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
-    -- Dead letters from before were alerted where they died.
+    -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
     delete from pgtrickle.order_events_dead d
     where not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    update pgtrickle.order_events_dead d set alerted = true where not d.alerted;
-    insert into pgtrickle.order_events_dead (event_id, alerted)
-    select i.event_id, true from pgtrickle.order_events i where i.processed_at is null and i.retry_count >= 3
+    insert into pgtrickle.order_events_dead (event_id)
+    select i.event_id from pgtrickle.order_events i where i.processed_at is null and i.retry_count >= 3
     on conflict (event_id) do nothing;
 
     select coalesce(sum(t.pending + t.processed + t.dead_letter), 0)::bigint into v_count from pgtrickle.order_events_totals t;
@@ -1731,7 +1766,8 @@ create table pgtrickle.payments_deltas (
     finished      bigint      not null default 0,
     calls         bigint      not null default 0,
     duplicates    bigint      not null default 0,
-    delayed       bigint      not null default 0,
+    listed        bigint      not null default 0, -- rows that may need an entry in the requeue
+    died          bigint      not null default 0, -- rows that are or were dead letters
     first_at      timestamptz,
     last_at       timestamptz,
     last_id       text collate "C"
@@ -1845,11 +1881,11 @@ as $function$
 declare
     v_first   timestamptz;
     v_dead    bigint;
-    v_delayed bigint;
+    v_listed  bigint;
     v_bound   timestamptz;
 begin
     -- One event type is the common case and needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
+    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
     select min(n.event_type collate "C"),
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
@@ -1859,11 +1895,11 @@ begin
            0
     from new_rows n
     having min(n.event_type collate "C") = max(n.event_type collate "C")
-    returning first_at, dead_letter, delayed into v_first, v_dead, v_delayed;
+    returning first_at, dead_letter, listed into v_first, v_dead, v_listed;
 
     if not found then
         with d as (
-            insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, delayed)
+            insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
             select n.event_type,
            count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
@@ -1873,9 +1909,9 @@ begin
            0
             from new_rows n
             group by n.event_type
-            returning first_at, dead_letter, delayed
+            returning first_at, dead_letter, listed
         )
-        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.delayed)::bigint into v_first, v_dead, v_delayed from d;
+        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.listed)::bigint into v_first, v_dead, v_listed from d;
     end if;
 
     if v_dead > 0 then
@@ -1885,7 +1921,7 @@ begin
     end if;
 
     -- The floor stays a second behind the clock: only messages that arrive later than that may lie below it.
-    if v_first < clock_timestamp() - interval '1 second' or v_delayed > 0 then
+    if v_first < clock_timestamp() - interval '1 second' or v_listed > 0 then
         -- This transaction holds a lock on the table, so the floor stays below the fence seen now until it ends.
         select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
         from pgtrickle.payments_fence f;
@@ -1910,17 +1946,22 @@ create function pgtrickle.payments_updated()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_listed bigint;
+    v_died   bigint;
 begin
-    -- Δ counts = new rows ⊎ −old rows; what was marked also tells claims how far work has come.
-    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id)
-    select c.event_type,
+    -- One event type, as after a single claim, needs no grouping (see pgtrickle.payments_inserted).
+    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+    select min(c.event_type collate "C"),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            max(c.received_at) filter (where c.processed_at is not null),
-           max(c.event_id collate "C") filter (where c.processed_at is not null)
+           max(c.event_id collate "C") filter (where c.processed_at is not null),
+           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
     from (
         select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
@@ -1928,28 +1969,54 @@ begin
         select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
     ) c
-    group by c.event_type;
+    having min(c.event_type collate "C") = max(c.event_type collate "C")
+    returning listed, died into v_listed, v_died;
+
+    if not found then
+        with d as (
+            insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+            select c.event_type,
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           max(c.received_at) filter (where c.processed_at is not null),
+           max(c.event_id collate "C") filter (where c.processed_at is not null),
+           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
+            from (
+        select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+    ) c
+            group by c.event_type
+            returning listed, died
+        )
+        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
+    end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    delete from pgtrickle.payments_requeue q
-    using old_rows o
-    where q.event_id = o.event_id
-      and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    if exists (select from pgtrickle.payments_requeue q) then
+        delete from pgtrickle.payments_requeue q
+        using old_rows o
+        where q.event_id = o.event_id
+          and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    end if;
 
     -- A message that is pending after an update may lie behind the cursor.
-    insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-    select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
-    from new_rows n
-    where n.processed_at is null and n.retry_count < 3
-    on conflict (event_id) do update
-        set received_at = excluded.received_at, due_at = excluded.due_at;
+    if v_listed > 0 then
+        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
+        select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
+        from new_rows n
+        where n.processed_at is null and n.retry_count < 3
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
 
-    -- Few statements touch dead letters: look once before doing more.
-    perform
-    from (select n.retry_count from new_rows n union all select o.retry_count from old_rows o) c
-    where c.retry_count >= 3
-    limit 1;
-    if found then
+    if v_died > 0 then
         insert into pgtrickle.payments_dead (event_id)
         select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict (event_id) do nothing;
@@ -2153,6 +2220,9 @@ begin
         if v_count = p_limit then
             return;
         end if;
+        -- A rebuild between these queries empties the requeue: what was just locked must not come again.
+        v_own := pg_current_xact_id_if_assigned()::text::bigint;
+        v_next := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
 
     -- Start at the cursor, or at the message marked last where that is later: many messages may share one received_at.
@@ -2192,10 +2262,11 @@ begin
     get diagnostics v_rows = row_count;
     v_count := v_count + v_rows;
 
-    -- Short: look behind the cursor too, for what another worker gave back. At most a tenth of the time goes there.
+    -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
+    -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
     if v_count < p_limit and (v_floor, '') < (v_from_at, v_from_id) then
         select r.last_value into v_rescan from pgtrickle.payments_rescan_after r;
-        if greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
+        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
             return query
                 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
@@ -2977,12 +3048,11 @@ begin
     values ('payments', (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
-    -- Dead letters from before were alerted where they died.
+    -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
     delete from pgtrickle.payments_dead d
     where not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    update pgtrickle.payments_dead d set alerted = true where not d.alerted;
-    insert into pgtrickle.payments_dead (event_id, alerted)
-    select i.event_id, true from pgtrickle.payments i where i.processed_at is null and i.retry_count >= 3
+    insert into pgtrickle.payments_dead (event_id)
+    select i.event_id from pgtrickle.payments i where i.processed_at is null and i.retry_count >= 3
     on conflict (event_id) do nothing;
 
     select coalesce(sum(t.pending + t.processed + t.dead_letter), 0)::bigint into v_count from pgtrickle.payments_totals t;
@@ -3887,7 +3957,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'b298bf6498157d5567962b67708c3dea', 'plain');
+values ('shop', '1.0.0', '923abf3c81d790d96ada44b6c1f91778', 'plain');
 
 select pgtrickle.attach();
 

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// claimCases are claim + mark with several crews and batches.
+func claimCases() []benchCase {
+	var all []benchCase
+	for _, commit := range commits {
+		for _, batch := range []int{100, 10, 1} {
+			for _, workers := range []int{1, 4, 10} {
+				if workers == 4 && batch < 100 {
+					continue
+				}
+				name := fmt.Sprintf("%s, batch %d, synchronous_commit %s", plural(workers, "worker"), batch, commit)
+				all = append(all, benchCase{claimSection, name, func(ctx context.Context, b *bench) ([]row, error) {
+					return b.claim(ctx, name, workers, batch, commit)
+				}})
+			}
+		}
+	}
+	return all
+}
+
+// claimGoals are those of the issue, for batches of 100.
+var claimGoals = map[int]float64{1: 1, 10: 2}
+
+func (b *bench) claim(ctx context.Context, name string, workers, batch int, commit string) ([]row, error) {
+	result := row{Case: name, Unit: "messages/s"}
+	if goal, ok := claimGoals[workers]; ok && batch == 100 {
+		result.goal(atLeast(goal))
+	}
+	backlog := b.backlog(batch)
+	err := b.turns(&result, []side{ours, queue}, func(x side) (float64, error) {
+		// Each side starts each turn with the same backlog and nothing else.
+		if err := b.fresh(ctx, ours, queue); err != nil {
+			return 0, err
+		}
+		if err := b.load(ctx, b.maker, x.table, backlog); err != nil {
+			return 0, err
+		}
+		if err := b.tidy(ctx, x); err != nil {
+			return 0, err
+		}
+		did, err := b.drain(ctx, x, workers, batch, commit, backlog)
+		if err != nil {
+			return 0, err
+		}
+		return did.perSecond, b.verifyMarked(ctx, x, did.total)
+	})
+	return []row{result}, err
+}
+
+// backlog is more than a crew gets through in a turn; if one is faster, its turn ends early.
+func (b *bench) backlog(batch int) int {
+	perSecond := map[int]float64{1: 20e3, 10: 90e3, 100: 180e3}[batch]
+	return int(perSecond * b.cfg.Backlog * math.Max(b.cfg.Seconds, 0.5))
+}
+
+// drain claims and marks until the time is up or four fifths of the backlog are done.
+func (b *bench) drain(ctx context.Context, x side, workers, batch int, commit string, backlog int) (did turn, err error) {
+	c := crew{dsn: b.dsn("synchronous_commit=" + commit), clients: workers, most: int64(backlog) * 4 / 5}
+	c.work = func(ctx context.Context, conn *pgx.Conn) (int, error) { return claimAndMark(ctx, conn, x, batch) }
+	err = b.scheduled(ctx, x, func() error {
+		did, err = c.run(ctx, b.cfg.turn())
+		return err
+	})
+	return did, err
+}
+
+// claimAndMark is a worker's transaction, without the work.
+func claimAndMark(ctx context.Context, conn *pgx.Conn, x side, batch int) (int, error) {
+	var ids []string
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, x.claim, batch)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			ids = append(ids, string(rows.RawValues()[0])) // the id; the rest arrives too, but nobody looks
+		}
+		if err := rows.Err(); err != nil || len(ids) == 0 {
+			return err
+		}
+		tag, err := tx.Exec(ctx, x.mark, ids)
+		if err == nil && tag.RowsAffected() != int64(len(ids)) {
+			err = fmt.Errorf("%s: claimed %d messages, marked %d", x.table, len(ids), tag.RowsAffected())
+		}
+		return err
+	})
+	return len(ids), err
+}
+
+// verifyMarked compares what the workers marked with what the table says: a message claimed twice makes the sums differ.
+func (b *bench) verifyMarked(ctx context.Context, x side, marked int64) error {
+	found, err := b.count(ctx, "select count(*) from "+x.table+" where processed_at is not null")
+	if err == nil && found != marked {
+		err = fmt.Errorf("%s: workers marked %d messages, the table has %d", x.table, marked, found)
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+)
+
+// config is what the command line says.
+type config struct {
+	Run     *regexp.Regexp
+	List    bool
+	JSON    bool
+	Seconds float64 // of a turn
+	Rounds  int
+	Minutes float64 // of each measurement over time
+	Payload int     // bytes
+	Types   int     // event types, mixed within a statement
+	Buffers string  // shared_buffers
+	Backlog float64 // scales how many messages wait
+}
+
+func parse(args []string, out io.Writer) (config, error) {
+	var c config
+	pattern, long := "", false
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&pattern, "run", "", "measure only what matches this `regexp`; see -list")
+	flags.BoolVar(&c.List, "list", false, "list the measurements and end")
+	flags.BoolVar(&c.JSON, "json", false, "print JSON")
+	flags.Float64Var(&c.Seconds, "seconds", 2, "how long a turn lasts; shorter than the scheduler's second says little")
+	flags.IntVar(&c.Rounds, "rounds", 3, "turns of each side")
+	flags.Float64Var(&c.Minutes, "minutes", 1, "how long each measurement over time lasts")
+	flags.BoolVar(&long, "long", false, "the same as -minutes 10")
+	flags.IntVar(&c.Payload, "payload", 200, "size of a payload in bytes")
+	flags.IntVar(&c.Types, "types", 3, "event types, mixed within each statement")
+	flags.StringVar(&c.Buffers, "shared-buffers", "1GB", "shared_buffers of the server")
+	flags.Float64Var(&c.Backlog, "backlog", 1, "scales how many messages wait before a turn")
+	if err := flags.Parse(args); err != nil {
+		return c, err
+	}
+	if long {
+		c.Minutes = 10
+	}
+	err := c.check(flags.Args())
+	if err == nil {
+		c.Run, err = regexp.Compile(pattern)
+	}
+	if err != nil {
+		fmt.Fprintln(out, "bench:", err)
+	}
+	return c, err
+}
+
+func (c config) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("unexpected argument %q", rest[0])
+	case c.Seconds <= 0 || c.Rounds < 1 || c.Minutes <= 0 || c.Backlog <= 0:
+		return errors.New("-seconds, -rounds, -minutes and -backlog must be positive")
+	case c.Payload < minPayload || c.Types < 1:
+		return fmt.Errorf("-payload must be at least %d, -types at least 1", minPayload)
+	}
+	return nil
+}
+
+// turn is how long one side is measured before the other has its turn.
+func (c config) turn() time.Duration { return time.Duration(c.Seconds * float64(time.Second)) }
+
+// whole is how long a measurement over time takes.
+func (c config) whole() time.Duration { return time.Duration(c.Minutes * float64(time.Minute)) }

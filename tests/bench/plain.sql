@@ -1,0 +1,19 @@
+-- What one would write without Sluice: the same columns, the unique key, and a partial index for those who work.
+create schema plain;
+
+create table plain.queue (
+    event_id     text        primary key,
+    event_type   text        not null,
+    source       text,
+    aggregate_id text,
+    payload      jsonb       not null,
+    received_at  timestamptz not null default now(),
+    processed_at timestamptz,
+    error        text,
+    retry_count  integer     not null default 0,
+    trace_id     text
+);
+create index queue_pending on plain.queue (received_at) where processed_at is null;
+
+-- For inserts: the unique key and nothing else.
+create table plain.bare (like plain.queue including defaults, primary key (event_id));

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/specs"
+)
+
+//go:embed plain.sql
+var plainSQL string
+
+const database = "bench"
+
+// stage is the server with both sides on it.
+type stage struct{ server *sandbox.Server }
+
+// dsn is the way to the database; parameters are settings of the session.
+func (s stage) dsn(params ...string) string { return s.server.DSN(database, params...) }
+
+// build starts the server and installs both sides. sandbox.Cleanup ends it.
+func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
+	extension, err := sample()
+	if err != nil {
+		return stage{}, err
+	}
+	install, err := sandbox.Finder{Progress: log, Fetch: true}.Find(ctx, "")
+	if err != nil {
+		return stage{}, err
+	}
+	server, err := sandbox.Start(ctx, sandbox.Options{Install: install, Durable: true, Settings: map[string]string{
+		"shared_buffers":     cfg.Buffers,
+		"max_wal_size":       "8GB", // checkpoints come when the benchmark asks for them
+		"checkpoint_timeout": "30min",
+	}})
+	if err != nil {
+		return stage{}, err
+	}
+	s := stage{server}
+	err = connected(ctx, server.DSN("postgres"), func(conn *pgx.Conn) error {
+		return execute(ctx, conn, "create database "+database)
+	})
+	if err != nil {
+		return stage{}, err
+	}
+	return s, connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
+		if _, err := conn.PgConn().Exec(ctx, plainSQL).ReadAll(); err != nil {
+			return err
+		}
+		_, err := live.Apply(ctx, conn, extension, generator.Plain)
+		return err
+	})
+}
+
+// sample compiles the embedded spec of the shop. Specs are read from files, so it goes through a directory for a moment.
+func sample() (*generator.Extension, error) {
+	dir, err := os.MkdirTemp("", "sluice-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, specs.Shop); err != nil {
+		return nil, err
+	}
+	loaded, problems := spec.Load(filepath.Join(dir, "shop"))
+	if !problems.Empty() {
+		return nil, errors.New(problems.String())
+	}
+	extension, problems := generator.Generate(loaded[0])
+	if !problems.Empty() {
+		return nil, errors.New(problems.String())
+	}
+	return extension, nil
+}
+
+// connected lends a connection of its own to body.
+func connected(ctx context.Context, dsn string, body func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return body(conn)
+}
+
+// execute runs statements that return nothing, one after the other.
+func execute(ctx context.Context, conn *pgx.Conn, statements ...string) error {
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	return nil
+}
+
+// fresh empties the tables of the sides.
+func (s stage) fresh(ctx context.Context, sides ...side) error {
+	return connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
+		for _, x := range sides {
+			if err := execute(ctx, conn, "truncate "+x.table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// tidy brings the server to the state in which every turn starts.
+func (s stage) tidy(ctx context.Context, sides ...side) error {
+	return connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
+		for _, x := range sides {
+			if err := execute(ctx, conn, "vacuum analyze "+x.table); err != nil {
+				return err
+			}
+		}
+		return execute(ctx, conn, "checkpoint")
+	})
+}
+
+// tick does the background work once, as often as told.
+func (s stage) tick(ctx context.Context, times int) error {
+	return connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
+		for range times {
+			if err := execute(ctx, conn, "call pgtrickle.tick()"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// count returns a number that the database tells.
+func (s stage) count(ctx context.Context, sql string) (n int64, err error) {
+	err = connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, sql).Scan(&n)
+	})
+	return n, err
+}
