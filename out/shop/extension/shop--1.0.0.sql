@@ -194,6 +194,8 @@ select pg_catalog.pg_extension_config_dump('pgtrickle.pgt_inbox_paused', '');
 -- folded_no: every delta up to this number is in the totals, or was rolled back.
 -- fence_*: who was writing when the next values were noted; they count once all of those have ended.
 --
+-- noted_at, cursor_at, stuck_at: where the cursor was at noted_at, and about half a minute earlier.
+--
 -- A row is added rather than updated, so that reading the newest stays one index probe behind an old transaction.
 create table pgtrickle.pgt_inbox_progress (
     inbox_name    text        not null,
@@ -203,6 +205,9 @@ create table pgtrickle.pgt_inbox_progress (
     fence_at      timestamptz not null default '-infinity',
     fence_no      bigint      not null default 0,
     fence_holders text[]      not null default '{}',
+    noted_at      timestamptz not null default '-infinity',
+    cursor_at     timestamptz not null default '-infinity',
+    stuck_at      timestamptz not null default '-infinity',
     primary key (inbox_name, no)
 );
 comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts.';
@@ -430,18 +435,14 @@ declare
     v_listed  bigint;
     v_bound   timestamptz;
 begin
-    -- One event type is the common case and needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
-    select min(n.event_type collate "C"),
-           count(*) filter (where n.processed_at is null and n.retry_count < 3),
-           count(*) filter (where n.processed_at is not null),
-           count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
-           min(n.received_at),
-           count(n.available_at)
+    -- The common case, new messages of one event type, needs no grouping, which would cost as much as all the rest.
+    insert into pgtrickle.order_events_deltas (event_type, pending, first_at, listed)
+    select min(n.event_type collate "C"), count(*), min(n.received_at), count(n.available_at)
     from new_rows n
     having min(n.event_type collate "C") = max(n.event_type collate "C")
-    returning first_at, dead_letter, listed into v_first, v_dead, v_listed;
+       and count(n.processed_at) = 0
+       and max(n.retry_count) < 3
+    returning first_at, listed into v_first, v_listed;
 
     if not found then
         with d as (
@@ -659,7 +660,8 @@ comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that
 -- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_pending as
 (
-    -- Sorted, so that a reader with a limit is served from the index and never scans what is done.
+    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
+    -- plan this branch for all rows and scan what is done.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
@@ -673,6 +675,7 @@ create view pgtrickle.order_events_pending as
       and (i.available_at is null or i.available_at <= now())
       and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id collate "C"
+    limit (select null::bigint)
 )
 union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
@@ -713,9 +716,8 @@ as $function$
 #variable_conflict use_column
 declare
     v_now      timestamptz := clock_timestamp();
-    -- Of the caller's transaction, if it has written or claimed before: what it locked is not handed out to it again.
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_next     bigint := case when v_own is not null then pg_snapshot_xmax(pg_current_snapshot())::text::bigint end;
+    v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -759,8 +761,8 @@ begin
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and (v_own is null or age(i.xmax) > 0
-                  or v_own - age(i.xmax) < v_next and pg_xact_status((v_own - age(i.xmax))::text::xid8) <> 'in progress')
+              and ((i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress') or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -769,9 +771,6 @@ begin
         if v_count = p_limit then
             return;
         end if;
-        -- A rebuild between these queries empties the requeue: what was just locked must not come again.
-        v_own := pg_current_xact_id_if_assigned()::text::bigint;
-        v_next := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
 
     -- Start at the cursor, or at the message marked last where that is later: many messages may share one received_at.
@@ -791,8 +790,8 @@ begin
             from pgtrickle.order_events i
             where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
               and i.processed_at is null and i.retry_count < 3
-              and (v_own is null or age(i.xmax) > 0
-                  or v_own - age(i.xmax) < v_next and pg_xact_status((v_own - age(i.xmax))::text::xid8) <> 'in progress')
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
               -- A scalar subquery, since an anti-join might be planned in another order.
               and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
               and (i.available_at is null or i.available_at <= v_now)
@@ -825,8 +824,8 @@ begin
                 where i.received_at >= v_floor
                   and (i.received_at, i.event_id collate "C") < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
-                  and (v_own is null or age(i.xmax) > 0
-                  or v_own - age(i.xmax) < v_next and pg_xact_status((v_own - age(i.xmax))::text::xid8) <> 'in progress')
+                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
                   and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id collate "C"
@@ -1201,21 +1200,25 @@ as $function$
 $function$;
 comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it.';
 
--- The commonest latest errors of messages of inbox order_events that are not processed, as a jsonb array of error and count.
+-- The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.
 -- Reads pgtrickle.order_events_dead, pgtrickle.order_events_requeue, pgtrickle.order_events.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_errors()
     returns jsonb
     language sql
     stable
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
     select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
     from (
         select i.error, count(*) as count
         from (
-            select d.event_id from pgtrickle.order_events_dead d
+            (select d.event_id from pgtrickle.order_events_dead d order by d.dead_at desc limit 1000)
             union
-            select q.event_id from pgtrickle.order_events_requeue q
+            (select q.event_id from pgtrickle.order_events_requeue q order by q.due_at limit 1000)
         ) f
         join pgtrickle.order_events i on i.event_id = f.event_id
         where i.processed_at is null and i.error is not null
@@ -1224,7 +1227,7 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.order_events_errors() is 'The commonest latest errors of messages of inbox order_events that are not processed, as a jsonb array of error and count.';
+comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.';
 
 -- Adds the deltas of inbox order_events to its totals and rates; returns how many.
 -- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
@@ -1319,7 +1322,7 @@ declare
     v_fence   timestamptz;
     v_cursor  timestamptz;
     v_floor   timestamptz;
-    v_more    timestamptz;
+    v_note    boolean;
     v_listed  bigint := 0::bigint;
     v_no      bigint;
 begin
@@ -1361,31 +1364,44 @@ begin
     perform pgtrickle.order_events_fold();
     v_floor := greatest(v_was.floor_at, v_was.fence_at - interval '1 second');
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.order_events_claim_cursor c);
-    -- Requeue what claims have passed, the oldest thousand at most; the floor stops before the next.
-    with passed as materialized (
+    -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
+    -- passed it half a minute ago: a slow worker must not hold the floor.
+    with given_back as (
         select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.order_events i
         where i.received_at >= v_was.floor_at
-          and i.received_at < least(v_floor, v_cursor)
+          and i.received_at < v_floor
+          and (i.received_at < v_cursor or i.xmax <> '0'::xid)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
         order by i.received_at, i.event_id collate "C"
-        limit 1001
+        limit 1000
+        for update of i skip locked
+    ),
+    held as (
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
+        from pgtrickle.order_events i
+        where i.received_at >= v_was.floor_at
+          and i.received_at < least(v_floor, v_was.stuck_at)
+          and i.processed_at is null and i.retry_count < 3
+          and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
+        order by i.received_at, i.event_id collate "C"
+        limit 1000
     ),
     listed as (
         insert into pgtrickle.order_events_requeue (event_id, received_at, due_at)
-        select p.event_id, p.received_at, p.due_at from passed p
+        select p.event_id, p.received_at, p.due_at
+        from (select * from given_back union select * from held) p
         on conflict (event_id) do nothing
+        returning event_id
     )
-    select count(*), max(p.received_at) filter (where (select count(*) from passed) > 1000)
-    into v_listed, v_more
-    from passed p;
+    select count(*) into v_listed from listed;
 
-    -- What no claim has passed stays above the floor.
-    v_floor := least(v_floor, v_more, (
+    -- The floor stops before the first pending message that is not listed.
+    v_floor := least(v_floor, (
         select i.received_at
         from pgtrickle.order_events i
-        where i.received_at >= greatest(v_was.floor_at, least(v_floor, v_cursor))
+        where i.received_at >= v_was.floor_at
           and i.received_at < v_floor
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
@@ -1399,8 +1415,15 @@ begin
     else
         v_floor := greatest(v_was.floor_at, v_floor);
     end if;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, folded_no, fence_at, fence_no, fence_holders)
-    values ('order_events', v_floor, v_was.fence_no, v_fence, v_no, v_holders);
+    -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
+    v_note := v_fence not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
+    values (
+        'order_events', v_floor, v_was.fence_no, v_fence, v_no, v_holders,
+        case when v_note then v_fence else v_was.noted_at end,
+        case when v_note then v_cursor else v_was.cursor_at end,
+        case when v_note then v_was.cursor_at else v_was.stuck_at end
+    );
     delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' and p.no <= v_was.no;
     return v_listed;
 end;
@@ -1891,18 +1914,14 @@ declare
     v_listed  bigint;
     v_bound   timestamptz;
 begin
-    -- One event type is the common case and needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
-    select min(n.event_type collate "C"),
-           count(*) filter (where n.processed_at is null and n.retry_count < 3),
-           count(*) filter (where n.processed_at is not null),
-           count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
-           min(n.received_at),
-           0
+    -- The common case, new messages of one event type, needs no grouping, which would cost as much as all the rest.
+    insert into pgtrickle.payments_deltas (event_type, pending, first_at, listed)
+    select min(n.event_type collate "C"), count(*), min(n.received_at), 0
     from new_rows n
     having min(n.event_type collate "C") = max(n.event_type collate "C")
-    returning first_at, dead_letter, listed into v_first, v_dead, v_listed;
+       and count(n.processed_at) = 0
+       and max(n.retry_count) < 3
+    returning first_at, listed into v_first, v_listed;
 
     if not found then
         with d as (
@@ -2120,7 +2139,8 @@ comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is 
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_pending as
 (
-    -- Sorted, so that a reader with a limit is served from the index and never scans what is done.
+    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
+    -- plan this branch for all rows and scan what is done.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
     from pgtrickle.payments i
     where i.received_at >= coalesce((
@@ -2133,6 +2153,7 @@ create view pgtrickle.payments_pending as
       and i.processed_at is null and i.retry_count < 3
       and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id collate "C"
+    limit (select null::bigint)
 )
 union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
@@ -2172,9 +2193,8 @@ as $function$
 #variable_conflict use_column
 declare
     v_now      timestamptz := clock_timestamp();
-    -- Of the caller's transaction, if it has written or claimed before: what it locked is not handed out to it again.
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_next     bigint := case when v_own is not null then pg_snapshot_xmax(pg_current_snapshot())::text::bigint end;
+    v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -2217,8 +2237,8 @@ begin
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
-              and (v_own is null or age(i.xmax) > 0
-                  or v_own - age(i.xmax) < v_next and pg_xact_status((v_own - age(i.xmax))::text::xid8) <> 'in progress')
+              and ((i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress') or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -2227,9 +2247,6 @@ begin
         if v_count = p_limit then
             return;
         end if;
-        -- A rebuild between these queries empties the requeue: what was just locked must not come again.
-        v_own := pg_current_xact_id_if_assigned()::text::bigint;
-        v_next := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
 
     -- Start at the cursor, or at the message marked last where that is later: many messages may share one received_at.
@@ -2249,8 +2266,8 @@ begin
             from pgtrickle.payments i
             where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
               and i.processed_at is null and i.retry_count < 3
-              and (v_own is null or age(i.xmax) > 0
-                  or v_own - age(i.xmax) < v_next and pg_xact_status((v_own - age(i.xmax))::text::xid8) <> 'in progress')
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
               -- A scalar subquery, since an anti-join might be planned in another order.
               and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
@@ -2282,8 +2299,8 @@ begin
                 where i.received_at >= v_floor
                   and (i.received_at, i.event_id collate "C") < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
-                  and (v_own is null or age(i.xmax) > 0
-                  or v_own - age(i.xmax) < v_next and pg_xact_status((v_own - age(i.xmax))::text::xid8) <> 'in progress')
+                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
                 order by i.received_at, i.event_id collate "C"
                 limit p_limit - v_count
@@ -2664,21 +2681,25 @@ as $function$
 $function$;
 comment on function pgtrickle.payments_status() is 'The state of inbox payments as inbox_status() reports it.';
 
--- The commonest latest errors of messages of inbox payments that are not processed, as a jsonb array of error and count.
+-- The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.
 -- Reads pgtrickle.payments_dead, pgtrickle.payments_requeue, pgtrickle.payments.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_errors()
     returns jsonb
     language sql
     stable
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
     select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
     from (
         select i.error, count(*) as count
         from (
-            select d.event_id from pgtrickle.payments_dead d
+            (select d.event_id from pgtrickle.payments_dead d order by d.dead_at desc limit 1000)
             union
-            select q.event_id from pgtrickle.payments_requeue q
+            (select q.event_id from pgtrickle.payments_requeue q order by q.due_at limit 1000)
         ) f
         join pgtrickle.payments i on i.event_id = f.event_id
         where i.processed_at is null and i.error is not null
@@ -2687,7 +2708,7 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.payments_errors() is 'The commonest latest errors of messages of inbox payments that are not processed, as a jsonb array of error and count.';
+comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.';
 
 -- Adds the deltas of inbox payments to its totals and rates; returns how many.
 -- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
@@ -2782,7 +2803,7 @@ declare
     v_fence   timestamptz;
     v_cursor  timestamptz;
     v_floor   timestamptz;
-    v_more    timestamptz;
+    v_note    boolean;
     v_listed  bigint := 0::bigint;
     v_no      bigint;
 begin
@@ -2824,31 +2845,44 @@ begin
     perform pgtrickle.payments_fold();
     v_floor := greatest(v_was.floor_at, v_was.fence_at - interval '1 second');
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.payments_claim_cursor c);
-    -- Requeue what claims have passed, the oldest thousand at most; the floor stops before the next.
-    with passed as materialized (
+    -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
+    -- passed it half a minute ago: a slow worker must not hold the floor.
+    with given_back as (
         select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
-          and i.received_at < least(v_floor, v_cursor)
+          and i.received_at < v_floor
+          and (i.received_at < v_cursor or i.xmax <> '0'::xid)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
         order by i.received_at, i.event_id collate "C"
-        limit 1001
+        limit 1000
+        for update of i skip locked
+    ),
+    held as (
+        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        from pgtrickle.payments i
+        where i.received_at >= v_was.floor_at
+          and i.received_at < least(v_floor, v_was.stuck_at)
+          and i.processed_at is null and i.retry_count < 3
+          and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+        order by i.received_at, i.event_id collate "C"
+        limit 1000
     ),
     listed as (
         insert into pgtrickle.payments_requeue (event_id, received_at, due_at)
-        select p.event_id, p.received_at, p.due_at from passed p
+        select p.event_id, p.received_at, p.due_at
+        from (select * from given_back union select * from held) p
         on conflict (event_id) do nothing
+        returning event_id
     )
-    select count(*), max(p.received_at) filter (where (select count(*) from passed) > 1000)
-    into v_listed, v_more
-    from passed p;
+    select count(*) into v_listed from listed;
 
-    -- What no claim has passed stays above the floor.
-    v_floor := least(v_floor, v_more, (
+    -- The floor stops before the first pending message that is not listed.
+    v_floor := least(v_floor, (
         select i.received_at
         from pgtrickle.payments i
-        where i.received_at >= greatest(v_was.floor_at, least(v_floor, v_cursor))
+        where i.received_at >= v_was.floor_at
           and i.received_at < v_floor
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
@@ -2862,8 +2896,15 @@ begin
     else
         v_floor := greatest(v_was.floor_at, v_floor);
     end if;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, folded_no, fence_at, fence_no, fence_holders)
-    values ('payments', v_floor, v_was.fence_no, v_fence, v_no, v_holders);
+    -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
+    v_note := v_fence not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
+    values (
+        'payments', v_floor, v_was.fence_no, v_fence, v_no, v_holders,
+        case when v_note then v_fence else v_was.noted_at end,
+        case when v_note then v_cursor else v_was.cursor_at end,
+        case when v_note then v_was.cursor_at else v_was.stuck_at end
+    );
     delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' and p.no <= v_was.no;
     return v_listed;
 end;
@@ -3964,4 +4005,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '923abf3c81d790d96ada44b6c1f91778', 'extension');
+values ('shop', '1.0.0', '5c035c9da5b42d8f0f7672df16bc99a4', 'extension');
