@@ -494,12 +494,15 @@ create function pgtrickle.order_events_updated()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_many   boolean;
     v_listed bigint;
     v_died   bigint;
 begin
-    -- One event type, as after a single claim, needs no grouping (see pgtrickle.order_events_inserted).
-    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
-    select min(c.event_type collate "C"),
+    -- A single message needs no grouping, which would cost as much as all the rest.
+    v_many := exists (select from new_rows offset 1);
+    if not v_many then
+        insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+        select min(c.event_type collate "C"),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
@@ -509,17 +512,18 @@ begin
            max(c.event_id collate "C") filter (where c.processed_at is not null),
            count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
-    from (
+        from (
         select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
         union all
         select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
     ) c
-    having min(c.event_type collate "C") = max(c.event_type collate "C")
-    returning listed, died into v_listed, v_died;
+        having min(c.event_type collate "C") = max(c.event_type collate "C")
+        returning listed, died into v_listed, v_died;
+    end if;
 
-    if not found then
+    if v_many or not found then
         with d as (
             insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
             select c.event_type,
@@ -1973,12 +1977,15 @@ create function pgtrickle.payments_updated()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_many   boolean;
     v_listed bigint;
     v_died   bigint;
 begin
-    -- One event type, as after a single claim, needs no grouping (see pgtrickle.payments_inserted).
-    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
-    select min(c.event_type collate "C"),
+    -- A single message needs no grouping, which would cost as much as all the rest.
+    v_many := exists (select from new_rows offset 1);
+    if not v_many then
+        insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+        select min(c.event_type collate "C"),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
@@ -1988,17 +1995,18 @@ begin
            max(c.event_id collate "C") filter (where c.processed_at is not null),
            count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
-    from (
+        from (
         select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
         union all
         select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
     ) c
-    having min(c.event_type collate "C") = max(c.event_type collate "C")
-    returning listed, died into v_listed, v_died;
+        having min(c.event_type collate "C") = max(c.event_type collate "C")
+        returning listed, died into v_listed, v_died;
+    end if;
 
-    if not found then
+    if v_many or not found then
         with d as (
             insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
             select c.event_type,
@@ -4005,4 +4013,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '5c035c9da5b42d8f0f7672df16bc99a4', 'extension');
+values ('shop', '1.0.0', '5c7e505601288c3b1acbde47296227ac', 'extension');
