@@ -1,0 +1,29 @@
+package house
+
+import (
+	"testing"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// What out/ holds is what specs/ generate: the same check as sluice generate --check.
+func TestOutIsCurrent(t *testing.T) {
+	specs, problems := spec.Load("../../specs")
+	if !problems.Empty() {
+		t.Fatal(problems)
+	}
+	for _, s := range specs {
+		extension, problems := generator.Generate(s)
+		if !problems.Empty() {
+			t.Fatal(problems)
+		}
+		diff, err := extension.Files().Diff("../../out")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff != "" {
+			t.Errorf("out is stale; run make generate\n%s", diff)
+		}
+	}
+}
