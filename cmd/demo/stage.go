@@ -38,7 +38,7 @@ type stage struct {
 func build(ctx context.Context, show display) (*stage, error) {
 	s := &stage{}
 	var err error
-	if s.extension, err = sample(); err != nil {
+	if s.extension, err = Sample(); err != nil {
 		return nil, err
 	}
 	if s.server, err = startServer(ctx, show); err != nil {
@@ -58,8 +58,8 @@ func startServer(ctx context.Context, show display) (*sandbox.Server, error) {
 	return sandbox.Start(ctx, sandbox.Options{Install: install, Durable: true})
 }
 
-// sample compiles the embedded spec. Specs are read from files, so it goes through a directory for a moment.
-func sample() (*generator.Extension, error) {
+// Sample compiles the embedded spec of the shop. Specs are read from files, so it goes through a directory for a moment.
+func Sample() (*generator.Extension, error) {
 	dir, err := os.MkdirTemp("", "sluice-demo-")
 	if err != nil {
 		return nil, err

@@ -34,9 +34,6 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// lockSQL serialises installers of one schema; it ends with the transaction, so a pooler does not matter.
-const lockSQL = `select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext($1))`
-
 // Apply installs an extension in one transaction. It returns false if that very version is installed already.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, flavour generator.Flavour) (bool, error) {
 	changed := false
@@ -60,6 +57,7 @@ func ApplyScript(e *generator.Extension, flavour generator.Flavour) string {
 		lockFor(e.Schema), installScript(e, flavour))
 }
 
+// lockFor serialises installers of one schema; the lock ends with the transaction, so a pooler does not matter.
 func lockFor(schema string) string {
 	return fmt.Sprintf("select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext(%s))", sqltext.Literal(schema))
 }
@@ -114,7 +112,7 @@ func occupied(found Installed, e *generator.Extension) error {
 
 func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockSQL, schema); err != nil {
+		if _, err := tx.Exec(ctx, lockFor(schema)); err != nil {
 			return err
 		}
 		return body(tx)

@@ -42,15 +42,6 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Split cuts a script into its statements, comments before a statement kept.
-func Split(script string) ([]string, error) {
-	parts, err := pg_query.SplitWithScanner(script, true)
-	if err != nil {
-		return nil, located(err)
-	}
-	return parts, nil
-}
-
 // Describe parses one statement and tells what it creates.
 func Describe(sql string) (Statement, error) {
 	tree, err := pg_query.Parse(sql)

@@ -3,19 +3,15 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/demo"
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/specs"
 )
 
 //go:embed plain.sql
@@ -31,7 +27,7 @@ func (s stage) dsn(params ...string) string { return s.server.DSN(database, para
 
 // build starts the server and installs both sides. sandbox.Cleanup ends it.
 func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
-	extension, err := sample()
+	extension, err := demo.Sample()
 	if err != nil {
 		return stage{}, err
 	}
@@ -61,27 +57,6 @@ func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
 		_, err := live.Apply(ctx, conn, extension, generator.Plain)
 		return err
 	})
-}
-
-// sample compiles the embedded spec of the shop. Specs are read from files, so it goes through a directory for a moment.
-func sample() (*generator.Extension, error) {
-	dir, err := os.MkdirTemp("", "sluice-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.CopyFS(dir, specs.Shop); err != nil {
-		return nil, err
-	}
-	loaded, problems := spec.Load(filepath.Join(dir, "shop"))
-	if !problems.Empty() {
-		return nil, errors.New(problems.String())
-	}
-	extension, problems := generator.Generate(loaded[0])
-	if !problems.Empty() {
-		return nil, errors.New(problems.String())
-	}
-	return extension, nil
 }
 
 // connected lends a connection of its own to body.

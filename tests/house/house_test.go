@@ -43,7 +43,6 @@ var homes = map[string][]string{
 	"golang.org/x/term":                          {"cmd/demo"},
 	"github.com/fergusstrange/embedded-postgres": {"cmd/sandbox"},
 	"github.com/jedib0t/go-pretty":               {"cmd/demo"},
-	"github.com/schollz/progressbar":             {"cmd/demo"},
 }
 
 type listed struct {

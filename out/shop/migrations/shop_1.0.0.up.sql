@@ -443,12 +443,12 @@ begin
         with d as (
             insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
             select n.event_type,
-           count(*) filter (where n.processed_at is null and n.retry_count < 3),
+                   count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
            coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
-           min(n.received_at),
-           count(n.available_at)
+                   min(n.received_at),
+                   count(n.available_at)
             from new_rows n
             group by n.event_type
             returning first_at, dead_letter, listed
@@ -1924,12 +1924,12 @@ begin
         with d as (
             insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
             select n.event_type,
-           count(*) filter (where n.processed_at is null and n.retry_count < 3),
+                   count(*) filter (where n.processed_at is null and n.retry_count < 3),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
            coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
-           min(n.received_at),
-           0
+                   min(n.received_at),
+                   0
             from new_rows n
             group by n.event_type
             returning first_at, dead_letter, listed
@@ -4006,7 +4006,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '5c7e505601288c3b1acbde47296227ac', 'plain');
+values ('shop', '1.0.0', 'ffe2c3dd7f0891b40176a188eac43233', 'plain');
 
 select pgtrickle.attach();
 

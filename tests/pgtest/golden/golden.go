@@ -4,7 +4,6 @@ package golden
 
 import (
 	"flag"
-	"os"
 	"strings"
 	"testing"
 )
@@ -13,23 +12,6 @@ var update = flag.Bool("update", false, "rewrite the expected output of data-dri
 
 // Update tells whether expected output is to be rewritten.
 func Update() bool { return *update }
-
-// Compare fails the test at the first line in which got differs from the file,
-// or with -update makes got the file's contents.
-func Compare(t testing.TB, path, got string) {
-	t.Helper()
-	if Update() {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	CompareText(t, path, got, string(want))
-}
 
 // CompareText fails the test at the first line in which got differs from want.
 func CompareText(t testing.TB, name, got, want string) {
