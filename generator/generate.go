@@ -97,8 +97,8 @@ func (b *builder) inbox(i render.Inbox) {
 	}
 	b.add("inbox/expired.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "updated", "deleted", "truncated",
-		"inserted_trigger", "updated_trigger", "deleted_trigger", "truncated_trigger",
+		"counts_view", "inserted", "updated", "moved", "deleted", "truncated",
+		"inserted_trigger", "updated_trigger", "moved_trigger", "deleted_trigger", "truncated_trigger",
 		"pending_view", "claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
 	} {

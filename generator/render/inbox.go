@@ -42,7 +42,7 @@ type InboxRelations struct {
 
 // InboxFunctions are the functions of an inbox.
 type InboxFunctions struct {
-	InsertedFn, UpdatedFn, DeletedFn, TruncatedFn                                         Name
+	InsertedFn, UpdatedFn, MovedFn, DeletedFn, TruncatedFn                                Name
 	ClaimFn, PendingFn, ReceiveFn, MarkProcessedFn, MarkFailedFn, ReplayFn                Name
 	SummaryFn, HealthFn, StatusFn, ErrorsFn                                               Name
 	FoldFn, SettleFn, AuditFn, AlertFn, DrainFn, TidyFn, RebuildFn, PartitionFn, Progress Name
@@ -78,6 +78,11 @@ func (i Inbox) IsPending(a string) string {
 // IsDead is the condition that row a is a dead letter.
 func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
+}
+
+// IsOver is the condition that row a is no longer pending.
+func (i Inbox) IsOver(a string) string {
+	return fmt.Sprintf("(%[1]s.processed_at is not null or %[1]s.retry_count >= %[2]d)", a, i.MaxRetries)
 }
 
 // DueAt is when a requeued row a may be claimed: the clock of a sender may be ahead of ours, which delays nothing.

@@ -73,7 +73,7 @@ func (r *randomRun) someIDs() string {
 }
 
 func (r *randomRun) received() string {
-	return r.one("now()", "now()", "clock_timestamp()", "now() - interval '0.9 s'", "now() - interval '2 s'", "now() - interval '9 days'", "now() + interval '1 hour'", "'1950-01-01'", "date_trunc('minute', now())")
+	return r.one("now()", "now()", "clock_timestamp()", "clock_timestamp() - interval '0.9 s'", "clock_timestamp() - interval '1.1 s'", "clock_timestamp() + interval '0.2 s'", "now() - interval '2 s'", "now() - interval '9 days'", "now() + interval '1 hour'", "'1950-01-01'", "date_trunc('minute', now())")
 }
 
 func (r *randomRun) processed() string {

@@ -27,7 +27,7 @@ const effects = "create table effects (event_id text primary key, worker int)"
 // TestWorkersShareOneMoment has all messages share one received_at, so that no cursor over time can tell them apart.
 func TestWorkersShareOneMoment(t *testing.T) {
 	w := newWork(t, "payments")
-	w.db.Exec(t, fmt.Sprintf("insert into pgtrickle.payments (event_id, event_type, payload) select 'm' || i, 't' || i %% 3, '{}' from generate_series(1, %d) i", messages))
+	w.db.Exec(t, fmt.Sprintf("insert into pgtrickle.payments (event_id, event_type, payload, received_at) select 'm' || i, 't' || i %% 3, '{}', now() from generate_series(1, %d) i", messages))
 	w.run(nil)
 }
 

@@ -191,6 +191,7 @@ select pg_catalog.pg_extension_config_dump('pgtrickle.pgt_inbox_paused', '');
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
 -- floor_at: every pending message received before it is listed in the inbox's requeue table.
+-- counted_at: messages received before it are counted in the inbox's totals; later ones are counted where they are.
 -- folded_no: every delta up to this number is in the totals, or was rolled back.
 -- fence_*: who was writing when the next values were noted; they count once all of those have ended.
 --
@@ -201,6 +202,7 @@ create table pgtrickle.pgt_inbox_progress (
     inbox_name    text        not null,
     no            bigint      not null generated always as identity,
     floor_at      timestamptz not null default '-infinity',
+    counted_at    timestamptz not null default '-infinity',
     folded_no     bigint      not null default 0,
     fence_at      timestamptz not null default '-infinity',
     fence_no      bigint      not null default 0,
@@ -252,6 +254,8 @@ comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whethe
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
 --
+-- received_at is the clock, not the start of the transaction: messages of one statement keep their order.
+--
 -- Half of each page stays free: marking a message then rewrites it in its page and touches no index (a HOT update),
 -- which is what keeps claims cheap. For the same reason no index names processed_at, error or retry_count.
 create table pgtrickle.order_events (
@@ -260,7 +264,7 @@ create table pgtrickle.order_events (
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default now(),
+    received_at  timestamptz not null default clock_timestamp(),
     processed_at timestamptz,
     error        text,
     retry_count  integer     not null default 0,
@@ -289,27 +293,31 @@ comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
 
--- The latest moment that the floor of inbox order_events may come to follow: microseconds since 1970.
+-- What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_fence is 'The latest moment that the floor of inbox order_events may come to follow: microseconds since 1970.';
+comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.';
 
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
 comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events.';
 
--- Changes of the counts of inbox order_events, one row a statement and event type, until tick() folds them into the totals.
+-- Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.
 --
 -- Rows are only added, so writers never wait for each other. The number is taken after the transaction id, so that
 -- nothing with a number below a fence can still be on its way (see pgt_inbox_progress).
+--
+-- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
+-- are counted where they are.
 create table pgtrickle.order_events_deltas (
     no            bigint      not null primary key default (
         case when pg_current_xact_id() is not null then nextval('pgtrickle.order_events_delta_no'::regclass) end
     ),
     at            timestamptz not null default clock_timestamp(),
     event_type    text,
-    pending       bigint      not null default 0,
+    received_at   timestamptz,
+    received      bigint      not null default 0,
     processed     bigint      not null default 0,
     dead_letter   bigint      not null default 0,
     processing_us bigint      not null default 0,
@@ -318,20 +326,19 @@ create table pgtrickle.order_events_deltas (
     duplicates    bigint      not null default 0,
     listed        bigint      not null default 0, -- rows that may need an entry in the requeue
     died          bigint      not null default 0, -- rows that are or were dead letters
-    first_at      timestamptz,
-    last_at       timestamptz,
+    last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, one row a statement and event type, until tick() folds them into the totals.';
+comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.';
 
--- Finds the message of inbox order_events that was marked last.
+-- Finds how far claims of inbox order_events have come among messages that share one received_at.
 create index order_events_deltas_last on pgtrickle.order_events_deltas (no) where last_at is not null;
-comment on index pgtrickle.order_events_deltas_last is 'Finds the message of inbox order_events that was marked last.';
+comment on index pgtrickle.order_events_deltas_last is 'Finds how far claims of inbox order_events have come among messages that share one received_at.';
 
 -- Counts of the messages in inbox order_events per event type, up to the last fold.
 create table pgtrickle.order_events_totals (
     event_type    text   not null primary key,
-    pending       bigint not null default 0,
+    received      bigint not null default 0,
     processed     bigint not null default 0,
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
@@ -393,36 +400,51 @@ select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_expired', '')
 
 -- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
 create view pgtrickle.order_events_counts as
+with progress as materialized (
+    select p.folded_no, p.counted_at
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = 'order_events'
+    order by p.no desc
+    limit 1
+)
 select c.event_type,
-       sum(c.pending)::bigint       as pending,
-       sum(c.processed)::bigint     as processed,
-       sum(c.dead_letter)::bigint   as dead_letter,
-       sum(c.processing_us)::bigint as processing_us
+       sum(c.received - c.processed - c.dead_letter)::bigint as pending,
+       sum(c.processed + c.expired)::bigint                  as processed,
+       sum(c.dead_letter)::bigint                            as dead_letter,
+       sum(c.processing_us)::bigint                          as processing_us
 from (
-    select t.event_type, t.pending, t.processed, t.dead_letter, t.processing_us
+    select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0 as expired
     from pgtrickle.order_events_totals t
     union all
-    select e.event_type, 0, e.processed, 0, e.processing_us
+    select e.event_type, 0, 0, 0, e.processing_us, e.processed
     from pgtrickle.order_events_expired e
     union all
-    select d.event_type, d.pending, d.processed, d.dead_letter, d.processing_us
+    select d.event_type,
+           case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
+           d.processed, d.dead_letter, d.processing_us, 0
     from pgtrickle.order_events_deltas d
     where d.event_type is not null
-      and d.no > coalesce((
-          select p.folded_no
-          from pgtrickle.pgt_inbox_progress p
-          where p.inbox_name = 'order_events'
-          order by p.no desc
-          limit 1
-      ), 0)
+      and d.no > coalesce((select p.folded_no from progress p), 0)
+    union all
+    -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
+    select i.event_type, 1, 0, 0, 0, 0
+    from (
+        select i.event_type
+        from pgtrickle.order_events i
+        where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
+        order by i.received_at, i.event_id collate "C"
+        limit (select null::bigint)
+    ) i
 ) c
 group by c.event_type
-having sum(c.pending) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
+having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted.';
 
--- Counts the messages that a statement added to inbox order_events, and lists those that claims would not meet on their way.
+-- Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.
 -- Reads the statement's rows, pgtrickle.order_events_fence; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
+--
+-- New messages cost no more than this look: they are counted by the time they were received, see pgtrickle.order_events_settle.
 create function pgtrickle.order_events_inserted()
     returns trigger
     language plpgsql
@@ -430,59 +452,57 @@ create function pgtrickle.order_events_inserted()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_first   timestamptz;
-    v_dead    bigint;
-    v_listed  bigint;
     v_bound   timestamptz;
+    v_counted timestamptz;
 begin
-    -- The common case, new messages of one event type, needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.order_events_deltas (event_type, pending, first_at, listed)
-    select min(n.event_type collate "C"), count(*), min(n.received_at), count(n.available_at)
+    perform
     from new_rows n
-    having min(n.event_type collate "C") = max(n.event_type collate "C")
-       and count(n.processed_at) = 0
-       and max(n.retry_count) < 3
-    returning first_at, listed into v_first, v_listed;
-
+    where n.received_at < (select timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass), 0) * interval '1 microsecond')
+       or (n.processed_at is not null or n.retry_count >= 3)
+       or n.available_at is not null
+    limit 1;
     if not found then
-        with d as (
-            insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
-            select n.event_type,
-                   count(*) filter (where n.processed_at is null and n.retry_count < 3),
+        return null;
+    end if;
+
+    -- Late ones are counted one by one, and what is not pending besides.
+    v_bound := timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass), 0) * interval '1 microsecond';
+    v_counted := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+    insert into pgtrickle.order_events_deltas (event_type, received_at, received)
+    select n.event_type, case when n.received_at >= v_counted then n.received_at end, count(*)
+    from new_rows n
+    where n.received_at < v_bound
+    group by 1, 2;
+
+    insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us)
+    select n.event_type,
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
-                   min(n.received_at),
-                   count(n.available_at)
-            from new_rows n
-            group by n.event_type
-            returning first_at, dead_letter, listed
-        )
-        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.listed)::bigint into v_first, v_dead, v_listed from d;
-    end if;
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+    from new_rows n
+    where (n.processed_at is not null or n.retry_count >= 3)
+    group by n.event_type;
 
-    if v_dead > 0 then
-        insert into pgtrickle.order_events_dead (event_id)
-        select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict (event_id) do nothing;
-    end if;
+    insert into pgtrickle.order_events_dead (event_id)
+    select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
+    on conflict (event_id) do nothing;
 
-    -- The floor stays a second behind the clock: only messages that arrive later than that may lie below it.
-    if v_first < clock_timestamp() - interval '1 second' or v_listed > 0 then
-        -- This transaction holds a lock on the table, so the floor stays below the fence seen now until it ends.
-        select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
-        from pgtrickle.order_events_fence f;
-        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound or n.available_at is not null)
-        on conflict (event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
+    insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
+    select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+    from new_rows n
+    where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound or n.available_at is not null)
+    on conflict (event_id) do update
+        set received_at = excluded.received_at, due_at = excluded.due_at;
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is 'Counts the messages that a statement added to inbox order_events, and lists those that claims would not meet on their way.';
+comment on function pgtrickle.order_events_inserted() is 'Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.';
 
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.order_events, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
@@ -501,23 +521,21 @@ begin
     -- A single message needs no grouping, which would cost as much as all the rest.
     v_many := exists (select from new_rows offset 1);
     if not v_many then
-        insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+        insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
         select min(c.event_type collate "C"),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           max(c.received_at) filter (where c.processed_at is not null),
-           max(c.event_id collate "C") filter (where c.processed_at is not null),
-           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
         from (
-        select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
         union all
-        select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
     ) c
         having min(c.event_type collate "C") = max(c.event_type collate "C")
         returning listed, died into v_listed, v_died;
@@ -525,23 +543,21 @@ begin
 
     if v_many or not found then
         with d as (
-            insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+            insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
             select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           max(c.received_at) filter (where c.processed_at is not null),
-           max(c.event_id collate "C") filter (where c.processed_at is not null),
-           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
             from (
-        select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
         union all
-        select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
     ) c
             group by c.event_type
             returning listed, died
@@ -582,8 +598,34 @@ end;
 $function$;
 comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.';
 
+-- Keeps the counts of inbox order_events exact when a message gets another type or time of reception.
+-- Reads pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_moved()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    insert into pgtrickle.order_events_deltas (event_type, received_at, received)
+    values (old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
+           (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception.';
+
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.
--- Reads the statement's rows, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_deleted()
     returns trigger
@@ -591,14 +633,26 @@ create function pgtrickle.order_events_deleted()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
 begin
-    insert into pgtrickle.order_events_deltas (event_type, pending, processed, dead_letter, processing_us)
+    insert into pgtrickle.order_events_deltas (event_type, received_at, received)
+    select o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
+    from old_rows o
+    group by 1, 2;
+
+    insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us)
     select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o) c
+    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where (o.processed_at is not null or o.retry_count >= 3)) c
     group by c.event_type;
 
     delete from pgtrickle.order_events_requeue q using old_rows o where q.event_id = o.event_id;
@@ -629,13 +683,13 @@ end;
 $function$;
 comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.';
 
--- Keeps the counts of inbox order_events exact under insert, copy and merge.
+-- Keeps all that is derived from inbox order_events exact under insert, copy and merge.
 create trigger sluice_inserted
     after insert on pgtrickle.order_events
     referencing new table as new_rows
     for each statement
     execute function pgtrickle.order_events_inserted();
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact under insert, copy and merge.';
+comment on trigger sluice_inserted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under insert, copy and merge.';
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -644,6 +698,14 @@ create trigger sluice_updated
     for each statement
     execute function pgtrickle.order_events_updated();
 comment on trigger sluice_updated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
+
+-- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.order_events
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.order_events_moved();
+comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
@@ -690,7 +752,7 @@ where i.processed_at is null and i.retry_count < 3
 comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
 
 -- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor.
+-- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
 -- From inboxes.order_events in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
@@ -729,25 +791,42 @@ declare
     v_from_id  text := '';
     v_paused   boolean;
     v_requeued boolean;
+    v_given_back boolean;
     v_count    integer := 0;
-    v_rows     integer;
+    v_rows     integer := 0;
     v_rescan   bigint;
 begin
     -- Everything a claim must know, in one query.
-    select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events'),
-           exists (select from pgtrickle.order_events_requeue q),
-           coalesce((
+    select k.is_paused, k.is_requeued, k.floor_at, k.cursor_at, m.last_at, m.last_id,
+           exists (
+               select
+               from (
+                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
+                   from pgtrickle.order_events i
+                   where i.received_at >= k.floor_at and i.received_at < k.cursor_at
+                   order by i.received_at, i.event_id collate "C"
+                   limit 32
+               ) i
+               where i.processed_at is null and i.retry_count < 3
+                 and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                 and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
+                 and (i.available_at is null or i.available_at <= v_now)
+           )
+    into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
+    from (
+        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
+               exists (select from pgtrickle.order_events_requeue q) as is_requeued,
+               coalesce((
         select p.floor_at
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = 'order_events'
         order by p.no desc
         limit 1
-    ), '-infinity'),
-           timestamptz 'epoch' + c.last_value * interval '1 microsecond',
-           m.last_at,
-           m.last_id
-    into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id
-    from pgtrickle.order_events_claim_cursor c
+    ), '-infinity') as floor_at,
+               timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
+        from pgtrickle.order_events_claim_cursor c
+    ) k
     left join (
         select d.last_at, d.last_id from pgtrickle.order_events_deltas d where d.last_at is not null order by d.no desc limit 1
     ) m on true;
@@ -777,43 +856,42 @@ begin
         end if;
     end if;
 
-    -- Start at the cursor, or at the message marked last where that is later: many messages may share one received_at.
-    if v_last_at >= v_from_at then
+    -- Start at the cursor, or further where many messages share one received_at. At the floor, if messages were given back
+    -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
+    if v_from_at < v_floor or v_given_back or p_total_workers is not null then
+        v_from_at := v_floor;
+    elsif v_last_at >= v_from_at then
         v_from_at := v_last_at;
         v_from_id := v_last_id;
     end if;
-    -- A partition has no cursor of its own: it starts at the floor.
-    if v_from_at < v_floor or p_total_workers is not null then
-        v_from_at := v_floor;
-        v_from_id := '';
-    end if;
 
-    return query
-        with claimed as materialized (
-            select i.*
-            from pgtrickle.order_events i
-            where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
-              and i.processed_at is null and i.retry_count < 3
-              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
+        from pgtrickle.order_events i
+        where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
+          and i.processed_at is null and i.retry_count < 3
+          and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
-              -- A scalar subquery, since an anti-join might be planned in another order.
-              and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
-              and (i.available_at is null or i.available_at <= v_now)
-              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-            order by i.received_at, i.event_id collate "C"
-            limit p_limit - v_count
-            for update of i skip locked
-        ),
-        moved as materialized (
-            select case when p_total_workers is null then setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(0, extract(epoch from least(max(c.received_at), v_now)) * 1000000)::bigint) end
-            from claimed c
-            having count(*) > 0
-        )
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from claimed i, moved;
-    get diagnostics v_rows = row_count;
+          -- A scalar subquery, since an anti-join might be planned in another order.
+          and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
+          and (i.available_at is null or i.available_at <= v_now)
+          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+        order by i.received_at, i.event_id collate "C"
+        limit p_limit - v_count
+        for update of i skip locked
+    loop
+        v_rows := v_rows + 1;
+        return next;
+    end loop;
     v_count := v_count + v_rows;
+    if v_rows > 0 and p_total_workers is null then
+        -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
+        perform setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.order_events_claim_cursor c;
+        -- The cursor cannot tell messages of one moment from each other.
+        if received_at = v_from_at then
+            insert into pgtrickle.order_events_deltas (last_at, last_id) values (received_at, event_id);
+        end if;
+    end if;
 
     -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
@@ -1242,11 +1320,12 @@ create function pgtrickle.order_events_fold()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_folded_no bigint;
-    v_from      bigint;
-    v_count     bigint;
+    v_folded_no  bigint;
+    v_counted_at timestamptz;
+    v_from       bigint;
+    v_count      bigint;
 begin
-    select p.folded_no into v_folded_no
+    select p.folded_no, p.counted_at into v_folded_no, v_counted_at
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'order_events'
     order by p.no desc
@@ -1258,21 +1337,24 @@ begin
     end if;
 
     -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
-    -- nothing is left but the row that an earlier fold kept (see below), which goes too.
-    v_from := coalesce((select max(d.no) from pgtrickle.order_events_deltas d where d.no <= v_folded_no and d.last_at is not null), v_folded_no + 1, 0);
+    -- nothing is left but how far claims have come (see below).
+    v_from := least(coalesce(v_folded_no, -1) + 1, (select min(d.no) from pgtrickle.order_events_deltas d where d.last_at is not null));
     with gone as (
         delete from pgtrickle.order_events_deltas d
         where d.no >= v_from
         returning d.*
     ),
     counted as (
-        insert into pgtrickle.order_events_totals as t (event_type, pending, processed, dead_letter, processing_us)
-        select g.event_type, sum(g.pending), sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
+        insert into pgtrickle.order_events_totals as t (event_type, received, processed, dead_letter, processing_us)
+        -- What was received later than counted_at is counted where it is, or no longer there.
+        select g.event_type,
+               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < coalesce(v_counted_at, '-infinity')), 0),
+               sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
         from gone g
         where g.event_type is not null
         group by g.event_type
         on conflict (event_type) do update
-            set pending = t.pending + excluded.pending,
+            set received = t.received + excluded.received,
                 processed = t.processed + excluded.processed,
                 dead_letter = t.dead_letter + excluded.dead_letter,
                 processing_us = t.processing_us + excluded.processing_us
@@ -1288,7 +1370,7 @@ begin
                 calls = r.calls + excluded.calls,
                 duplicates = r.duplicates + excluded.duplicates
     ),
-    -- Claims still want to know what was marked last.
+    -- Claims still want to know how far they have come.
     kept as (
         insert into pgtrickle.order_events_deltas (last_at, last_id)
         select g.last_at, g.last_id
@@ -1305,14 +1387,13 @@ end;
 $function$;
 comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many.';
 
--- Moves the floor of inbox order_events forward, so that nobody reads what is done again; returns the messages it requeued.
--- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_requeue.
+-- Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
+-- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_totals, pgtrickle.order_events_requeue.
 -- From inboxes.order_events in the spec.
 --
--- The floor may pass a moment once everything received before it is known. So: note the time (the fence) and who is
--- writing; when all of those have ended, the floor goes to a second before the fence. A writer that came later held its
--- lock before it listed its messages, and lists all that were received before the fence it then sees. Pending messages
--- that claims have passed are listed here, before the floor passes them too.
+-- Floor and counts may pass a moment once everything received before it is known. So: publish the moment (the fence) and
+-- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the
+-- fence, lists and counts as late. Pending messages that claims have passed are listed here, before the floor passes them.
 create function pgtrickle.order_events_settle()
     returns bigint
     language plpgsql
@@ -1322,8 +1403,11 @@ create function pgtrickle.order_events_settle()
 as $function$
 declare
     v_was     record;
+    v_now     timestamptz := clock_timestamp();
     v_holders text[];
     v_fence   timestamptz;
+    v_sure    timestamptz;
+    v_sure_no bigint;
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_note    boolean;
@@ -1344,8 +1428,7 @@ begin
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    v_fence := clock_timestamp();
-    perform setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from v_fence) * 1000000)::bigint)) from pgtrickle.order_events_fence f;
+    select timestamptz 'epoch' + setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_fence from pgtrickle.order_events_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
@@ -1356,17 +1439,43 @@ begin
       and l.pid is distinct from pg_backend_pid();
 
     -- Prepared transactions change their name: while there is one, nothing is sure.
-    if v_holders && v_was.fence_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
+    if exists (select from unnest(v_holders) h where h like '-1/%') then
+        return 0::bigint;
+    elsif v_holders = '{}' then
+        v_sure := v_fence;
+        v_sure_no := v_no;
+    elsif not v_holders && v_was.fence_holders then
+        v_sure := v_was.fence_at;
+        v_sure_no := v_was.fence_no;
+    else
         return 0::bigint;
     end if;
-    -- Idle: nothing was written since the last fence, and that is settled.
-    if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}' and v_fence >= v_was.fence_at then
+    -- Idle: nothing was written since.
+    if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}'
+       and not exists (select from pgtrickle.order_events i where i.received_at >= v_was.counted_at and i.received_at < v_sure) then
         return 0::bigint;
     end if;
 
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.order_events_fold();
-    v_floor := greatest(v_was.floor_at, v_was.fence_at - interval '1 second');
+    -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_sure := greatest(v_sure, v_was.counted_at);
+    insert into pgtrickle.order_events_totals as t (event_type, received)
+    select c.event_type, sum(c.received)
+    from (
+        select i.event_type, count(*) as received
+        from pgtrickle.order_events i
+        where i.received_at >= v_was.counted_at and i.received_at < v_sure
+        group by i.event_type
+        union all
+        select d.event_type, -d.received
+        from pgtrickle.order_events_deltas d
+        where d.no > v_was.folded_no and d.received_at >= v_was.counted_at and d.received_at < v_sure
+    ) c
+    group by c.event_type
+    on conflict (event_type) do update set received = t.received + excluded.received;
+
+    v_floor := greatest(v_was.floor_at, v_sure);
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.order_events_claim_cursor c);
     -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
     -- passed it half a minute ago: a slow worker must not hold the floor.
@@ -1412,19 +1521,13 @@ begin
         order by i.received_at, i.event_id collate "C"
         limit 1
     ));
-
-    -- A clock that was set back would let messages slip below the floor: go back with it.
-    if v_fence < v_was.fence_at then
-        v_floor := '-infinity';
-    else
-        v_floor := greatest(v_was.floor_at, v_floor);
-    end if;
+    v_floor := greatest(v_was.floor_at, v_floor);
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
-    v_note := v_fence not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
+    v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
     values (
-        'order_events', v_floor, v_was.fence_no, v_fence, v_no, v_holders,
-        case when v_note then v_fence else v_was.noted_at end,
+        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_fence, v_no, v_holders,
+        case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
     );
@@ -1432,7 +1535,7 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again; returns the messages it requeued.';
+comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.';
 
 -- Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.order_events_counts, pgtrickle.order_events, pgtrickle.order_events_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -1485,8 +1588,8 @@ begin
         return true;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
-    select p.inbox_name, p.folded_no
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
+    select p.inbox_name, p.counted_at, p.folded_no
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'order_events'
     order by p.no desc
@@ -1598,15 +1701,17 @@ create function pgtrickle.order_events_rebuild()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_count bigint;
+    v_counted timestamptz;
+    v_count   bigint;
 begin
     lock table pgtrickle.order_events in share row exclusive mode;
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox order_events: counts' for update;
     delete from pgtrickle.order_events_deltas;
     delete from pgtrickle.order_events_totals;
-    insert into pgtrickle.order_events_totals (event_type, pending, processed, dead_letter, processing_us)
+    select timestamptz 'epoch' + setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_counted from pgtrickle.order_events_fence f;
+    insert into pgtrickle.order_events_totals (event_type, received, processed, dead_letter, processing_us)
     select n.event_type,
-           count(*) filter (where n.processed_at is null and n.retry_count < 3),
+           count(*) filter (where n.received_at < v_counted),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
            coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
@@ -1619,8 +1724,8 @@ begin
     select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
     from pgtrickle.order_events i
     where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
-    values ('order_events', (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
+    values ('order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
     -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
@@ -1630,7 +1735,7 @@ begin
     select i.event_id from pgtrickle.order_events i where i.processed_at is null and i.retry_count >= 3
     on conflict (event_id) do nothing;
 
-    select coalesce(sum(t.pending + t.processed + t.dead_letter), 0)::bigint into v_count from pgtrickle.order_events_totals t;
+    select count(*) into v_count from pgtrickle.order_events i;
     return v_count;
 end;
 $function$;
@@ -1736,6 +1841,8 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: retention');
 -- Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.payments in the spec.
 --
+-- received_at is the clock, not the start of the transaction: messages of one statement keep their order.
+--
 -- Half of each page stays free: marking a message then rewrites it in its page and touches no index (a HOT update),
 -- which is what keeps claims cheap. For the same reason no index names processed_at, error or retry_count.
 create table pgtrickle.payments (
@@ -1744,7 +1851,7 @@ create table pgtrickle.payments (
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default now(),
+    received_at  timestamptz not null default clock_timestamp(),
     processed_at timestamptz,
     error        text,
     retry_count  integer     not null default 0,
@@ -1772,27 +1879,31 @@ comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of 
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
 
--- The latest moment that the floor of inbox payments may come to follow: microseconds since 1970.
+-- What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
-comment on sequence pgtrickle.payments_fence is 'The latest moment that the floor of inbox payments may come to follow: microseconds since 1970.';
+comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
 comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments.';
 
--- Changes of the counts of inbox payments, one row a statement and event type, until tick() folds them into the totals.
+-- Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.
 --
 -- Rows are only added, so writers never wait for each other. The number is taken after the transaction id, so that
 -- nothing with a number below a fence can still be on its way (see pgt_inbox_progress).
+--
+-- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
+-- are counted where they are.
 create table pgtrickle.payments_deltas (
     no            bigint      not null primary key default (
         case when pg_current_xact_id() is not null then nextval('pgtrickle.payments_delta_no'::regclass) end
     ),
     at            timestamptz not null default clock_timestamp(),
     event_type    text,
-    pending       bigint      not null default 0,
+    received_at   timestamptz,
+    received      bigint      not null default 0,
     processed     bigint      not null default 0,
     dead_letter   bigint      not null default 0,
     processing_us bigint      not null default 0,
@@ -1801,20 +1912,19 @@ create table pgtrickle.payments_deltas (
     duplicates    bigint      not null default 0,
     listed        bigint      not null default 0, -- rows that may need an entry in the requeue
     died          bigint      not null default 0, -- rows that are or were dead letters
-    first_at      timestamptz,
-    last_at       timestamptz,
+    last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, one row a statement and event type, until tick() folds them into the totals.';
+comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.';
 
--- Finds the message of inbox payments that was marked last.
+-- Finds how far claims of inbox payments have come among messages that share one received_at.
 create index payments_deltas_last on pgtrickle.payments_deltas (no) where last_at is not null;
-comment on index pgtrickle.payments_deltas_last is 'Finds the message of inbox payments that was marked last.';
+comment on index pgtrickle.payments_deltas_last is 'Finds how far claims of inbox payments have come among messages that share one received_at.';
 
 -- Counts of the messages in inbox payments per event type, up to the last fold.
 create table pgtrickle.payments_totals (
     event_type    text   not null primary key,
-    pending       bigint not null default 0,
+    received      bigint not null default 0,
     processed     bigint not null default 0,
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
@@ -1876,36 +1986,51 @@ select pg_catalog.pg_extension_config_dump('pgtrickle.payments_expired', '');
 
 -- Exact counts of inbox payments per event type; processed includes what retention has deleted.
 create view pgtrickle.payments_counts as
+with progress as materialized (
+    select p.folded_no, p.counted_at
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = 'payments'
+    order by p.no desc
+    limit 1
+)
 select c.event_type,
-       sum(c.pending)::bigint       as pending,
-       sum(c.processed)::bigint     as processed,
-       sum(c.dead_letter)::bigint   as dead_letter,
-       sum(c.processing_us)::bigint as processing_us
+       sum(c.received - c.processed - c.dead_letter)::bigint as pending,
+       sum(c.processed + c.expired)::bigint                  as processed,
+       sum(c.dead_letter)::bigint                            as dead_letter,
+       sum(c.processing_us)::bigint                          as processing_us
 from (
-    select t.event_type, t.pending, t.processed, t.dead_letter, t.processing_us
+    select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0 as expired
     from pgtrickle.payments_totals t
     union all
-    select e.event_type, 0, e.processed, 0, e.processing_us
+    select e.event_type, 0, 0, 0, e.processing_us, e.processed
     from pgtrickle.payments_expired e
     union all
-    select d.event_type, d.pending, d.processed, d.dead_letter, d.processing_us
+    select d.event_type,
+           case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
+           d.processed, d.dead_letter, d.processing_us, 0
     from pgtrickle.payments_deltas d
     where d.event_type is not null
-      and d.no > coalesce((
-          select p.folded_no
-          from pgtrickle.pgt_inbox_progress p
-          where p.inbox_name = 'payments'
-          order by p.no desc
-          limit 1
-      ), 0)
+      and d.no > coalesce((select p.folded_no from progress p), 0)
+    union all
+    -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
+    select i.event_type, 1, 0, 0, 0, 0
+    from (
+        select i.event_type
+        from pgtrickle.payments i
+        where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
+        order by i.received_at, i.event_id collate "C"
+        limit (select null::bigint)
+    ) i
 ) c
 group by c.event_type
-having sum(c.pending) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
+having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted.';
 
--- Counts the messages that a statement added to inbox payments, and lists those that claims would not meet on their way.
+-- Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.
 -- Reads the statement's rows, pgtrickle.payments_fence; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
+--
+-- New messages cost no more than this look: they are counted by the time they were received, see pgtrickle.payments_settle.
 create function pgtrickle.payments_inserted()
     returns trigger
     language plpgsql
@@ -1913,59 +2038,56 @@ create function pgtrickle.payments_inserted()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_first   timestamptz;
-    v_dead    bigint;
-    v_listed  bigint;
     v_bound   timestamptz;
+    v_counted timestamptz;
 begin
-    -- The common case, new messages of one event type, needs no grouping, which would cost as much as all the rest.
-    insert into pgtrickle.payments_deltas (event_type, pending, first_at, listed)
-    select min(n.event_type collate "C"), count(*), min(n.received_at), 0
+    perform
     from new_rows n
-    having min(n.event_type collate "C") = max(n.event_type collate "C")
-       and count(n.processed_at) = 0
-       and max(n.retry_count) < 3
-    returning first_at, listed into v_first, v_listed;
-
+    where n.received_at < (select timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.payments_fence'::regclass), 0) * interval '1 microsecond')
+       or (n.processed_at is not null or n.retry_count >= 3)
+    limit 1;
     if not found then
-        with d as (
-            insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, first_at, listed)
-            select n.event_type,
-                   count(*) filter (where n.processed_at is null and n.retry_count < 3),
+        return null;
+    end if;
+
+    -- Late ones are counted one by one, and what is not pending besides.
+    v_bound := timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.payments_fence'::regclass), 0) * interval '1 microsecond';
+    v_counted := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+    insert into pgtrickle.payments_deltas (event_type, received_at, received)
+    select n.event_type, case when n.received_at >= v_counted then n.received_at end, count(*)
+    from new_rows n
+    where n.received_at < v_bound
+    group by 1, 2;
+
+    insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us)
+    select n.event_type,
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0),
-                   min(n.received_at),
-                   0
-            from new_rows n
-            group by n.event_type
-            returning first_at, dead_letter, listed
-        )
-        select min(d.first_at), sum(d.dead_letter)::bigint, sum(d.listed)::bigint into v_first, v_dead, v_listed from d;
-    end if;
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+    from new_rows n
+    where (n.processed_at is not null or n.retry_count >= 3)
+    group by n.event_type;
 
-    if v_dead > 0 then
-        insert into pgtrickle.payments_dead (event_id)
-        select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict (event_id) do nothing;
-    end if;
+    insert into pgtrickle.payments_dead (event_id)
+    select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
+    on conflict (event_id) do nothing;
 
-    -- The floor stays a second behind the clock: only messages that arrive later than that may lie below it.
-    if v_first < clock_timestamp() - interval '1 second' or v_listed > 0 then
-        -- This transaction holds a lock on the table, so the floor stays below the fence seen now until it ends.
-        select timestamptz 'epoch' + f.last_value * interval '1 microsecond' - interval '1 second' into v_bound
-        from pgtrickle.payments_fence f;
-        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound)
-        on conflict (event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
+    insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
+    select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
+    from new_rows n
+    where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound)
+    on conflict (event_id) do update
+        set received_at = excluded.received_at, due_at = excluded.due_at;
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Counts the messages that a statement added to inbox payments, and lists those that claims would not meet on their way.';
+comment on function pgtrickle.payments_inserted() is 'Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.';
 
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.payments, writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
@@ -1984,23 +2106,21 @@ begin
     -- A single message needs no grouping, which would cost as much as all the rest.
     v_many := exists (select from new_rows offset 1);
     if not v_many then
-        insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+        insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
         select min(c.event_type collate "C"),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           max(c.received_at) filter (where c.processed_at is not null),
-           max(c.event_id collate "C") filter (where c.processed_at is not null),
-           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
         from (
-        select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
         union all
-        select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
     ) c
         having min(c.event_type collate "C") = max(c.event_type collate "C")
         returning listed, died into v_listed, v_died;
@@ -2008,23 +2128,21 @@ begin
 
     if v_many or not found then
         with d as (
-            insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us, finished, last_at, last_id, listed, died)
+            insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
             select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           max(c.received_at) filter (where c.processed_at is not null),
-           max(c.event_id collate "C") filter (where c.processed_at is not null),
-           count(*) filter (where c.mult = 1 and c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
             from (
-        select 1 as mult, n.event_id, n.event_type, n.received_at, n.processed_at, n.retry_count
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
         union all
-        select -1, o.event_id, o.event_type, o.received_at, o.processed_at, o.retry_count
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
         from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
     ) c
             group by c.event_type
             returning listed, died
@@ -2065,8 +2183,34 @@ end;
 $function$;
 comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.';
 
+-- Keeps the counts of inbox payments exact when a message gets another type or time of reception.
+-- Reads pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas.
+-- From inboxes.payments in the spec.
+create function pgtrickle.payments_moved()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    insert into pgtrickle.payments_deltas (event_type, received_at, received)
+    values (old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
+           (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception.';
+
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.
--- Reads the statement's rows, writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_deleted()
     returns trigger
@@ -2074,14 +2218,26 @@ create function pgtrickle.payments_deleted()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
 begin
-    insert into pgtrickle.payments_deltas (event_type, pending, processed, dead_letter, processing_us)
+    insert into pgtrickle.payments_deltas (event_type, received_at, received)
+    select o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
+    from old_rows o
+    group by 1, 2;
+
+    insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us)
     select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count < 3), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
            coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o) c
+    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where (o.processed_at is not null or o.retry_count >= 3)) c
     group by c.event_type;
 
     delete from pgtrickle.payments_requeue q using old_rows o where q.event_id = o.event_id;
@@ -2112,13 +2268,13 @@ end;
 $function$;
 comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.';
 
--- Keeps the counts of inbox payments exact under insert, copy and merge.
+-- Keeps all that is derived from inbox payments exact under insert, copy and merge.
 create trigger sluice_inserted
     after insert on pgtrickle.payments
     referencing new table as new_rows
     for each statement
     execute function pgtrickle.payments_inserted();
-comment on trigger sluice_inserted on pgtrickle.payments is 'Keeps the counts of inbox payments exact under insert, copy and merge.';
+comment on trigger sluice_inserted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under insert, copy and merge.';
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -2127,6 +2283,14 @@ create trigger sluice_updated
     for each statement
     execute function pgtrickle.payments_updated();
 comment on trigger sluice_updated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
+
+-- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.payments
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.payments_moved();
+comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
@@ -2171,7 +2335,7 @@ where i.processed_at is null and i.retry_count < 3;
 comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead.';
 
 -- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor.
+-- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
 -- From inboxes.payments in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
@@ -2210,25 +2374,41 @@ declare
     v_from_id  text := '';
     v_paused   boolean;
     v_requeued boolean;
+    v_given_back boolean;
     v_count    integer := 0;
-    v_rows     integer;
+    v_rows     integer := 0;
     v_rescan   bigint;
 begin
     -- Everything a claim must know, in one query.
-    select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments'),
-           exists (select from pgtrickle.payments_requeue q),
-           coalesce((
+    select k.is_paused, k.is_requeued, k.floor_at, k.cursor_at, m.last_at, m.last_id,
+           exists (
+               select
+               from (
+                   select i.event_id, i.processed_at, i.retry_count, i.xmax
+                   from pgtrickle.payments i
+                   where i.received_at >= k.floor_at and i.received_at < k.cursor_at
+                   order by i.received_at, i.event_id collate "C"
+                   limit 32
+               ) i
+               where i.processed_at is null and i.retry_count < 3
+                 and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                 and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+           )
+    into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
+    from (
+        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
+               exists (select from pgtrickle.payments_requeue q) as is_requeued,
+               coalesce((
         select p.floor_at
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = 'payments'
         order by p.no desc
         limit 1
-    ), '-infinity'),
-           timestamptz 'epoch' + c.last_value * interval '1 microsecond',
-           m.last_at,
-           m.last_id
-    into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id
-    from pgtrickle.payments_claim_cursor c
+    ), '-infinity') as floor_at,
+               timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
+        from pgtrickle.payments_claim_cursor c
+    ) k
     left join (
         select d.last_at, d.last_id from pgtrickle.payments_deltas d where d.last_at is not null order by d.no desc limit 1
     ) m on true;
@@ -2257,42 +2437,41 @@ begin
         end if;
     end if;
 
-    -- Start at the cursor, or at the message marked last where that is later: many messages may share one received_at.
-    if v_last_at >= v_from_at then
+    -- Start at the cursor, or further where many messages share one received_at. At the floor, if messages were given back
+    -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
+    if v_from_at < v_floor or v_given_back or p_total_workers is not null then
+        v_from_at := v_floor;
+    elsif v_last_at >= v_from_at then
         v_from_at := v_last_at;
         v_from_id := v_last_id;
     end if;
-    -- A partition has no cursor of its own: it starts at the floor.
-    if v_from_at < v_floor or p_total_workers is not null then
-        v_from_at := v_floor;
-        v_from_id := '';
-    end if;
 
-    return query
-        with claimed as materialized (
-            select i.*
-            from pgtrickle.payments i
-            where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
-              and i.processed_at is null and i.retry_count < 3
-              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
+        from pgtrickle.payments i
+        where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
+          and i.processed_at is null and i.retry_count < 3
+          and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
-              -- A scalar subquery, since an anti-join might be planned in another order.
-              and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
-              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-            order by i.received_at, i.event_id collate "C"
-            limit p_limit - v_count
-            for update of i skip locked
-        ),
-        moved as materialized (
-            select case when p_total_workers is null then setval('pgtrickle.payments_claim_cursor'::regclass, greatest(0, extract(epoch from least(max(c.received_at), v_now)) * 1000000)::bigint) end
-            from claimed c
-            having count(*) > 0
-        )
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from claimed i, moved;
-    get diagnostics v_rows = row_count;
+          -- A scalar subquery, since an anti-join might be planned in another order.
+          and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+        order by i.received_at, i.event_id collate "C"
+        limit p_limit - v_count
+        for update of i skip locked
+    loop
+        v_rows := v_rows + 1;
+        return next;
+    end loop;
     v_count := v_count + v_rows;
+    if v_rows > 0 and p_total_workers is null then
+        -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
+        perform setval('pgtrickle.payments_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.payments_claim_cursor c;
+        -- The cursor cannot tell messages of one moment from each other.
+        if received_at = v_from_at then
+            insert into pgtrickle.payments_deltas (last_at, last_id) values (received_at, event_id);
+        end if;
+    end if;
 
     -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
@@ -2727,11 +2906,12 @@ create function pgtrickle.payments_fold()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_folded_no bigint;
-    v_from      bigint;
-    v_count     bigint;
+    v_folded_no  bigint;
+    v_counted_at timestamptz;
+    v_from       bigint;
+    v_count      bigint;
 begin
-    select p.folded_no into v_folded_no
+    select p.folded_no, p.counted_at into v_folded_no, v_counted_at
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'payments'
     order by p.no desc
@@ -2743,21 +2923,24 @@ begin
     end if;
 
     -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
-    -- nothing is left but the row that an earlier fold kept (see below), which goes too.
-    v_from := coalesce((select max(d.no) from pgtrickle.payments_deltas d where d.no <= v_folded_no and d.last_at is not null), v_folded_no + 1, 0);
+    -- nothing is left but how far claims have come (see below).
+    v_from := least(coalesce(v_folded_no, -1) + 1, (select min(d.no) from pgtrickle.payments_deltas d where d.last_at is not null));
     with gone as (
         delete from pgtrickle.payments_deltas d
         where d.no >= v_from
         returning d.*
     ),
     counted as (
-        insert into pgtrickle.payments_totals as t (event_type, pending, processed, dead_letter, processing_us)
-        select g.event_type, sum(g.pending), sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
+        insert into pgtrickle.payments_totals as t (event_type, received, processed, dead_letter, processing_us)
+        -- What was received later than counted_at is counted where it is, or no longer there.
+        select g.event_type,
+               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < coalesce(v_counted_at, '-infinity')), 0),
+               sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
         from gone g
         where g.event_type is not null
         group by g.event_type
         on conflict (event_type) do update
-            set pending = t.pending + excluded.pending,
+            set received = t.received + excluded.received,
                 processed = t.processed + excluded.processed,
                 dead_letter = t.dead_letter + excluded.dead_letter,
                 processing_us = t.processing_us + excluded.processing_us
@@ -2773,7 +2956,7 @@ begin
                 calls = r.calls + excluded.calls,
                 duplicates = r.duplicates + excluded.duplicates
     ),
-    -- Claims still want to know what was marked last.
+    -- Claims still want to know how far they have come.
     kept as (
         insert into pgtrickle.payments_deltas (last_at, last_id)
         select g.last_at, g.last_id
@@ -2790,14 +2973,13 @@ end;
 $function$;
 comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many.';
 
--- Moves the floor of inbox payments forward, so that nobody reads what is done again; returns the messages it requeued.
--- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_requeue.
+-- Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
+-- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_totals, pgtrickle.payments_requeue.
 -- From inboxes.payments in the spec.
 --
--- The floor may pass a moment once everything received before it is known. So: note the time (the fence) and who is
--- writing; when all of those have ended, the floor goes to a second before the fence. A writer that came later held its
--- lock before it listed its messages, and lists all that were received before the fence it then sees. Pending messages
--- that claims have passed are listed here, before the floor passes them too.
+-- Floor and counts may pass a moment once everything received before it is known. So: publish the moment (the fence) and
+-- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the
+-- fence, lists and counts as late. Pending messages that claims have passed are listed here, before the floor passes them.
 create function pgtrickle.payments_settle()
     returns bigint
     language plpgsql
@@ -2807,8 +2989,11 @@ create function pgtrickle.payments_settle()
 as $function$
 declare
     v_was     record;
+    v_now     timestamptz := clock_timestamp();
     v_holders text[];
     v_fence   timestamptz;
+    v_sure    timestamptz;
+    v_sure_no bigint;
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_note    boolean;
@@ -2829,8 +3014,7 @@ begin
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    v_fence := clock_timestamp();
-    perform setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from v_fence) * 1000000)::bigint)) from pgtrickle.payments_fence f;
+    select timestamptz 'epoch' + setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_fence from pgtrickle.payments_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
@@ -2841,17 +3025,43 @@ begin
       and l.pid is distinct from pg_backend_pid();
 
     -- Prepared transactions change their name: while there is one, nothing is sure.
-    if v_holders && v_was.fence_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
+    if exists (select from unnest(v_holders) h where h like '-1/%') then
+        return 0::bigint;
+    elsif v_holders = '{}' then
+        v_sure := v_fence;
+        v_sure_no := v_no;
+    elsif not v_holders && v_was.fence_holders then
+        v_sure := v_was.fence_at;
+        v_sure_no := v_was.fence_no;
+    else
         return 0::bigint;
     end if;
-    -- Idle: nothing was written since the last fence, and that is settled.
-    if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}' and v_fence >= v_was.fence_at then
+    -- Idle: nothing was written since.
+    if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}'
+       and not exists (select from pgtrickle.payments i where i.received_at >= v_was.counted_at and i.received_at < v_sure) then
         return 0::bigint;
     end if;
 
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.payments_fold();
-    v_floor := greatest(v_was.floor_at, v_was.fence_at - interval '1 second');
+    -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_sure := greatest(v_sure, v_was.counted_at);
+    insert into pgtrickle.payments_totals as t (event_type, received)
+    select c.event_type, sum(c.received)
+    from (
+        select i.event_type, count(*) as received
+        from pgtrickle.payments i
+        where i.received_at >= v_was.counted_at and i.received_at < v_sure
+        group by i.event_type
+        union all
+        select d.event_type, -d.received
+        from pgtrickle.payments_deltas d
+        where d.no > v_was.folded_no and d.received_at >= v_was.counted_at and d.received_at < v_sure
+    ) c
+    group by c.event_type
+    on conflict (event_type) do update set received = t.received + excluded.received;
+
+    v_floor := greatest(v_was.floor_at, v_sure);
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.payments_claim_cursor c);
     -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
     -- passed it half a minute ago: a slow worker must not hold the floor.
@@ -2897,19 +3107,13 @@ begin
         order by i.received_at, i.event_id collate "C"
         limit 1
     ));
-
-    -- A clock that was set back would let messages slip below the floor: go back with it.
-    if v_fence < v_was.fence_at then
-        v_floor := '-infinity';
-    else
-        v_floor := greatest(v_was.floor_at, v_floor);
-    end if;
+    v_floor := greatest(v_was.floor_at, v_floor);
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
-    v_note := v_fence not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
+    v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
     values (
-        'payments', v_floor, v_was.fence_no, v_fence, v_no, v_holders,
-        case when v_note then v_fence else v_was.noted_at end,
+        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_fence, v_no, v_holders,
+        case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
     );
@@ -2917,7 +3121,7 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again; returns the messages it requeued.';
+comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.';
 
 -- Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.payments_counts, pgtrickle.payments, pgtrickle.payments_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -2970,8 +3174,8 @@ begin
         return true;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
-    select p.inbox_name, p.folded_no
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
+    select p.inbox_name, p.counted_at, p.folded_no
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'payments'
     order by p.no desc
@@ -3083,15 +3287,17 @@ create function pgtrickle.payments_rebuild()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_count bigint;
+    v_counted timestamptz;
+    v_count   bigint;
 begin
     lock table pgtrickle.payments in share row exclusive mode;
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox payments: counts' for update;
     delete from pgtrickle.payments_deltas;
     delete from pgtrickle.payments_totals;
-    insert into pgtrickle.payments_totals (event_type, pending, processed, dead_letter, processing_us)
+    select timestamptz 'epoch' + setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_counted from pgtrickle.payments_fence f;
+    insert into pgtrickle.payments_totals (event_type, received, processed, dead_letter, processing_us)
     select n.event_type,
-           count(*) filter (where n.processed_at is null and n.retry_count < 3),
+           count(*) filter (where n.received_at < v_counted),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
            coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
@@ -3100,8 +3306,8 @@ begin
 
     -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle.payments_requeue;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, folded_no)
-    values ('payments', (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
+    values ('payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
     -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
@@ -3111,7 +3317,7 @@ begin
     select i.event_id from pgtrickle.payments i where i.processed_at is null and i.retry_count >= 3
     on conflict (event_id) do nothing;
 
-    select coalesce(sum(t.pending + t.processed + t.dead_letter), 0)::bigint into v_count from pgtrickle.payments_totals t;
+    select count(*) into v_count from pgtrickle.payments i;
     return v_count;
 end;
 $function$;
@@ -4013,4 +4219,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'ffe2c3dd7f0891b40176a188eac43233', 'extension');
+values ('shop', '1.0.0', '741fae3afa242be98d4a1e3eeb3a98bf', 'extension');
