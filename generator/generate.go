@@ -111,6 +111,8 @@ func (b *builder) inbox(i render.Inbox) {
 	if i.Stats {
 		b.add("inbox/stats_view.sql", i)
 	}
+	b.addStatement("row", i.Fence.String(), "inbox/fence_row.sql", i, "")
+	b.addStatement("grant", "public: "+i.Fence.String(), "inbox/fence_grant.sql", i, "")
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
 		b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: i.Schema(), Task: task}, "")

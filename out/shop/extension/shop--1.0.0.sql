@@ -293,11 +293,11 @@ comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
 
--- What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.
+-- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.';
+comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.';
 
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
@@ -440,11 +440,11 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted.';
 
--- Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.
--- Reads the statement's rows, pgtrickle.order_events_fence; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
+-- Reads pgtrickle.order_events_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 --
--- New messages cost no more than this look: they are counted by the time they were received, see pgtrickle.order_events_settle.
+-- New messages are counted by the time they were received, see pgtrickle.order_events_settle.
 create function pgtrickle.order_events_inserted()
     returns trigger
     language plpgsql
@@ -452,57 +452,37 @@ create function pgtrickle.order_events_inserted()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_bound   timestamptz;
     v_counted timestamptz;
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass));
 begin
-    perform
-    from new_rows n
-    where n.received_at < (select timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass), 0) * interval '1 microsecond')
-       or (n.processed_at is not null or n.retry_count >= 3)
-       or n.available_at is not null
-    limit 1;
-    if not found then
-        return null;
-    end if;
-
-    -- Late ones are counted one by one, and what is not pending besides.
-    v_bound := timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass), 0) * interval '1 microsecond';
-    v_counted := coalesce((
+    if v_is_late then
+        v_counted := coalesce((
         select p.counted_at
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = 'order_events'
         order by p.no desc
         limit 1
     ), '-infinity');
-    insert into pgtrickle.order_events_deltas (event_type, received_at, received)
-    select n.event_type, case when n.received_at >= v_counted then n.received_at end, count(*)
-    from new_rows n
-    where n.received_at < v_bound
-    group by 1, 2;
+        insert into pgtrickle.order_events_deltas (event_type, received_at, received)
+        values (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+    end if;
 
-    insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us)
-    select n.event_type,
-           count(*) filter (where n.processed_at is not null),
-           count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
-    from new_rows n
-    where (n.processed_at is not null or n.retry_count >= 3)
-    group by n.event_type;
-
-    insert into pgtrickle.order_events_dead (event_id)
-    select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-    on conflict (event_id) do nothing;
-
-    insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-    select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-    from new_rows n
-    where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound or n.available_at is not null)
-    on conflict (event_id) do update
-        set received_at = excluded.received_at, due_at = excluded.due_at;
+    if new.processed_at is not null then
+        insert into pgtrickle.order_events_deltas (event_type, processed, processing_us)
+        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+    elsif new.retry_count >= 3 then
+        insert into pgtrickle.order_events_deltas (event_type, dead_letter) values (new.event_type, 1);
+        insert into pgtrickle.order_events_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+    elsif v_is_late or new.available_at is not null then
+        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is 'Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.';
+comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.';
 
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.order_events, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
@@ -683,13 +663,16 @@ end;
 $function$;
 comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.';
 
--- Keeps all that is derived from inbox order_events exact under insert, copy and merge.
+-- Takes in messages that are not simply new; for others it costs this condition and nothing else.
 create trigger sluice_inserted
     after insert on pgtrickle.order_events
-    referencing new table as new_rows
-    for each statement
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
+        or new.processed_at is not null
+        or new.retry_count >= 3
+        or new.available_at is not null)
     execute function pgtrickle.order_events_inserted();
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under insert, copy and merge.';
+comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -1428,7 +1411,7 @@ begin
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    select timestamptz 'epoch' + setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_fence from pgtrickle.order_events_fence f;
+    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.order_events_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
@@ -1708,7 +1691,7 @@ begin
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox order_events: counts' for update;
     delete from pgtrickle.order_events_deltas;
     delete from pgtrickle.order_events_totals;
-    select timestamptz 'epoch' + setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_counted from pgtrickle.order_events_fence f;
+    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.order_events_fence f;
     insert into pgtrickle.order_events_totals (event_type, received, processed, dead_letter, processing_us)
     select n.event_type,
            count(*) filter (where n.received_at < v_counted),
@@ -1824,6 +1807,11 @@ select c.event_type,
 from pgtrickle.order_events_counts c;
 comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention.';
 
+select setval('pgtrickle.order_events_fence'::regclass, 0);
+
+-- Whoever inserts compares with it, in the condition of a trigger.
+grant select on sequence pgtrickle.order_events_fence to public;
+
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, schedule, with_dead_letter, with_stats,
@@ -1879,11 +1867,11 @@ comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of 
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
 
--- What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.
+-- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
-comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims may have passed it, and counts too; in microseconds since 1970.';
+comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
@@ -2026,11 +2014,11 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted.';
 
--- Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.
--- Reads the statement's rows, pgtrickle.payments_fence; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
+-- Reads pgtrickle.payments_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
 --
--- New messages cost no more than this look: they are counted by the time they were received, see pgtrickle.payments_settle.
+-- New messages are counted by the time they were received, see pgtrickle.payments_settle.
 create function pgtrickle.payments_inserted()
     returns trigger
     language plpgsql
@@ -2038,56 +2026,37 @@ create function pgtrickle.payments_inserted()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_bound   timestamptz;
     v_counted timestamptz;
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass));
 begin
-    perform
-    from new_rows n
-    where n.received_at < (select timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.payments_fence'::regclass), 0) * interval '1 microsecond')
-       or (n.processed_at is not null or n.retry_count >= 3)
-    limit 1;
-    if not found then
-        return null;
-    end if;
-
-    -- Late ones are counted one by one, and what is not pending besides.
-    v_bound := timestamptz 'epoch' + coalesce(pg_sequence_last_value('pgtrickle.payments_fence'::regclass), 0) * interval '1 microsecond';
-    v_counted := coalesce((
+    if v_is_late then
+        v_counted := coalesce((
         select p.counted_at
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = 'payments'
         order by p.no desc
         limit 1
     ), '-infinity');
-    insert into pgtrickle.payments_deltas (event_type, received_at, received)
-    select n.event_type, case when n.received_at >= v_counted then n.received_at end, count(*)
-    from new_rows n
-    where n.received_at < v_bound
-    group by 1, 2;
+        insert into pgtrickle.payments_deltas (event_type, received_at, received)
+        values (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+    end if;
 
-    insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us)
-    select n.event_type,
-           count(*) filter (where n.processed_at is not null),
-           count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
-    from new_rows n
-    where (n.processed_at is not null or n.retry_count >= 3)
-    group by n.event_type;
-
-    insert into pgtrickle.payments_dead (event_id)
-    select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-    on conflict (event_id) do nothing;
-
-    insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-    select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
-    from new_rows n
-    where n.processed_at is null and n.retry_count < 3 and (n.received_at < v_bound)
-    on conflict (event_id) do update
-        set received_at = excluded.received_at, due_at = excluded.due_at;
+    if new.processed_at is not null then
+        insert into pgtrickle.payments_deltas (event_type, processed, processing_us)
+        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+    elsif new.retry_count >= 3 then
+        insert into pgtrickle.payments_deltas (event_type, dead_letter) values (new.event_type, 1);
+        insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+    elsif v_is_late then
+        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
+        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Takes in the messages of a statement that are not simply new: late, delayed, or done or dead from the start.';
+comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.';
 
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.payments, writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
@@ -2268,13 +2237,15 @@ end;
 $function$;
 comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.';
 
--- Keeps all that is derived from inbox payments exact under insert, copy and merge.
+-- Takes in messages that are not simply new; for others it costs this condition and nothing else.
 create trigger sluice_inserted
     after insert on pgtrickle.payments
-    referencing new table as new_rows
-    for each statement
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
+        or new.processed_at is not null
+        or new.retry_count >= 3)
     execute function pgtrickle.payments_inserted();
-comment on trigger sluice_inserted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under insert, copy and merge.';
+comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -3014,7 +2985,7 @@ begin
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    select timestamptz 'epoch' + setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_fence from pgtrickle.payments_fence f;
+    select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.payments_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
@@ -3294,7 +3265,7 @@ begin
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox payments: counts' for update;
     delete from pgtrickle.payments_deltas;
     delete from pgtrickle.payments_totals;
-    select timestamptz 'epoch' + setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, greatest(0, extract(epoch from clock_timestamp() - interval '1 second') * 1000000)::bigint)) * interval '1 microsecond' into v_counted from pgtrickle.payments_fence f;
+    select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.payments_fence f;
     insert into pgtrickle.payments_totals (event_type, received, processed, dead_letter, processing_us)
     select n.event_type,
            count(*) filter (where n.received_at < v_counted),
@@ -3405,6 +3376,11 @@ select c.event_type,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.payments_counts c;
 comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention.';
+
+select setval('pgtrickle.payments_fence'::regclass, 0);
+
+-- Whoever inserts compares with it, in the condition of a trigger.
+grant select on sequence pgtrickle.payments_fence to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -4219,4 +4195,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '741fae3afa242be98d4a1e3eeb3a98bf', 'extension');
+values ('shop', '1.0.0', 'fd7dfddb0c733798d59f41aa05be87ec', 'extension');
