@@ -20,6 +20,7 @@ type config struct {
 	Payload int     // bytes
 	Types   int     // event types, mixed within a statement
 	Buffers string  // shared_buffers
+	Locale  string  // of the database, by ICU; empty: C.UTF-8
 	Backlog float64 // scales how many messages wait
 }
 
@@ -38,6 +39,7 @@ func parse(args []string, out io.Writer) (config, error) {
 	flags.IntVar(&c.Payload, "payload", 200, "size of a payload in bytes")
 	flags.IntVar(&c.Types, "types", 3, "event types, mixed within each statement")
 	flags.StringVar(&c.Buffers, "shared-buffers", "1GB", "shared_buffers of the server")
+	flags.StringVar(&c.Locale, "locale", "en-US", "ICU locale of the database, whose rules text is compared by; empty: C.UTF-8")
 	flags.Float64Var(&c.Backlog, "backlog", 1, "scales how many messages wait before a turn")
 	if err := flags.Parse(args); err != nil {
 		return c, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -17,6 +18,7 @@ func (b *bench) settings(ctx context.Context) ([]setting, error) {
 		{"turns", fmt.Sprintf("%d of %g s for each side", b.cfg.Rounds, b.cfg.Seconds)},
 		{"payload", fmt.Sprintf("%d bytes", b.cfg.Payload)},
 		{"event types", fmt.Sprintf("%d, mixed within a statement", b.cfg.Types)},
+		{"locale", cmp.Or(b.cfg.Locale, "C.UTF-8")},
 		{"batch size, synchronous_commit", "as each row says"},
 	}
 	err := connected(ctx, b.dsn(), func(conn *pgx.Conn) error {

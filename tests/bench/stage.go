@@ -12,6 +12,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 //go:embed plain.sql
@@ -45,7 +46,11 @@ func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
 	}
 	s := stage{server}
 	err = connected(ctx, server.DSN("postgres"), func(conn *pgx.Conn) error {
-		return execute(ctx, conn, "create database "+database)
+		sql := "create database " + database
+		if cfg.Locale != "" {
+			sql += " template template0 locale_provider icu icu_locale " + sqltext.Literal(cfg.Locale)
+		}
+		return execute(ctx, conn, sql)
 	})
 	if err != nil {
 		return stage{}, err

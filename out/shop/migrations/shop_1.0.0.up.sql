@@ -253,10 +253,12 @@ comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whethe
 --
 -- received_at is the clock, not the start of the transaction: messages of one statement keep their order.
 --
+-- Ids are compared byte by byte: they have no language, and its rules would slow every look-up down.
+--
 -- Half of each page stays free: marking a message then rewrites it in its page and touches no index (a HOT update),
 -- which is what keeps claims cheap. For the same reason no index names processed_at, error or retry_count.
 create table pgtrickle.order_events (
-    event_id     text        primary key,
+    event_id     text        collate "C" primary key,
     event_type   text        not null,
     source       text,
     aggregate_id text,
@@ -276,7 +278,7 @@ create table pgtrickle.order_events (
 comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.';
 
 -- The processing order of inbox order_events.
-create index order_events_order on pgtrickle.order_events (received_at, event_id collate "C");
+create index order_events_order on pgtrickle.order_events (received_at, event_id);
 comment on index pgtrickle.order_events_order is 'The processing order of inbox order_events.';
 
 -- Where the next claim of inbox order_events starts: received_at in microseconds since 1970.
@@ -355,7 +357,7 @@ comment on table pgtrickle.order_events_rates is 'What happened in inbox order_e
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the floor.
 create table pgtrickle.order_events_requeue (
-    event_id    text        not null primary key,
+    event_id    text        collate "C" not null primary key,
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
@@ -366,12 +368,12 @@ create index order_events_requeue_due on pgtrickle.order_events_requeue (due_at,
 comment on index pgtrickle.order_events_requeue_due is 'The order in which claims take requeued messages of inbox order_events.';
 
 -- The processing order of requeued messages of inbox order_events.
-create index order_events_requeue_received on pgtrickle.order_events_requeue (received_at, event_id collate "C");
+create index order_events_requeue_received on pgtrickle.order_events_requeue (received_at, event_id);
 comment on index pgtrickle.order_events_requeue_received is 'The processing order of requeued messages of inbox order_events.';
 
 -- The dead letters of inbox order_events and whether each was alerted.
 create table pgtrickle.order_events_dead (
-    event_id text        not null primary key,
+    event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
@@ -427,7 +429,7 @@ from (
         select i.event_type
         from pgtrickle.order_events i
         where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
 ) c
@@ -718,7 +720,7 @@ create view pgtrickle.order_events_pending as
       and i.processed_at is null and i.retry_count < 3
       and (i.available_at is null or i.available_at <= now())
       and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
-    order by i.received_at, i.event_id collate "C"
+    order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
@@ -782,8 +784,8 @@ begin
                    select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
                    from pgtrickle.order_events i
                    where i.received_at >= k.floor_at and i.received_at < k.cursor_at
-                   order by i.received_at, i.event_id collate "C"
-                   limit 32
+                   order by i.received_at, i.event_id
+                   limit 8
                ) i
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
@@ -846,7 +848,7 @@ begin
     for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
         select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
         from pgtrickle.order_events i
-        where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
+        where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
@@ -854,7 +856,7 @@ begin
           and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit p_limit - v_count
         for update of i skip locked
     loop
@@ -882,13 +884,13 @@ begin
                i.received_at, i.retry_count, i.trace_id, null::text, null::integer
                 from pgtrickle.order_events i
                 where i.received_at >= v_floor
-                  and (i.received_at, i.event_id collate "C") < (v_from_at, v_from_id)
+                  and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
                   and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
-                order by i.received_at, i.event_id collate "C"
+                order by i.received_at, i.event_id
                 limit p_limit - v_count
                 for update of i skip locked;
             get diagnostics v_rows = row_count;
@@ -947,7 +949,7 @@ begin
                 where i.received_at >= v_floor
                   and i.processed_at is null and i.retry_count < 3
                   and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id collate "C"
+                order by i.received_at, i.event_id
                 limit p_limit
             )
             union all
@@ -956,11 +958,11 @@ begin
                 from pgtrickle.order_events_requeue q
                 join pgtrickle.order_events i on i.event_id = q.event_id
                 where q.due_at <= v_now and i.processed_at is null and i.retry_count < 3
-                order by q.received_at, q.event_id collate "C"
+                order by q.received_at, q.event_id
                 limit p_limit
             )
         ) i
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit p_limit;
 end;
 $function$;
@@ -1167,7 +1169,7 @@ begin
             select i.received_at
             from pgtrickle.order_events i
             where i.received_at >= v_floor and i.processed_at is null and i.retry_count < 3
-            order by i.received_at, i.event_id collate "C"
+            order by i.received_at, i.event_id
             limit 1
         )
         union all
@@ -1176,7 +1178,7 @@ begin
             from pgtrickle.order_events_requeue q
             join pgtrickle.order_events i on i.event_id = q.event_id
             where i.processed_at is null and i.retry_count < 3
-            order by q.received_at, q.event_id collate "C"
+            order by q.received_at, q.event_id
             limit 1
         )
     ) o;
@@ -1465,7 +1467,7 @@ begin
           and (i.received_at < v_cursor or i.xmax <> '0'::xid)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit 1000
         for update of i skip locked
     ),
@@ -1476,7 +1478,7 @@ begin
           and i.received_at < least(v_floor, v_was.stuck_at)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit 1000
     ),
     listed as (
@@ -1496,7 +1498,7 @@ begin
           and i.received_at < v_floor
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit 1
     ));
     v_floor := greatest(v_was.floor_at, v_floor);
@@ -1603,7 +1605,7 @@ begin
                 select o.ctid
                 from pgtrickle.order_events o
                 where o.received_at < now() - v_processed and o.processed_at < now() - v_processed
-                order by o.received_at, o.event_id collate "C"
+                order by o.received_at, o.event_id
                 limit p_batch_size
                 for update skip locked
             ))
@@ -1826,10 +1828,12 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: retention');
 --
 -- received_at is the clock, not the start of the transaction: messages of one statement keep their order.
 --
+-- Ids are compared byte by byte: they have no language, and its rules would slow every look-up down.
+--
 -- Half of each page stays free: marking a message then rewrites it in its page and touches no index (a HOT update),
 -- which is what keeps claims cheap. For the same reason no index names processed_at, error or retry_count.
 create table pgtrickle.payments (
-    event_id     text        primary key,
+    event_id     text        collate "C" primary key,
     event_type   text        not null,
     source       text,
     aggregate_id text,
@@ -1848,7 +1852,7 @@ create table pgtrickle.payments (
 comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.';
 
 -- The processing order of inbox payments.
-create index payments_order on pgtrickle.payments (received_at, event_id collate "C");
+create index payments_order on pgtrickle.payments (received_at, event_id);
 comment on index pgtrickle.payments_order is 'The processing order of inbox payments.';
 
 -- Where the next claim of inbox payments starts: received_at in microseconds since 1970.
@@ -1927,7 +1931,7 @@ comment on table pgtrickle.payments_rates is 'What happened in inbox payments in
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the floor.
 create table pgtrickle.payments_requeue (
-    event_id    text        not null primary key,
+    event_id    text        collate "C" not null primary key,
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
@@ -1938,12 +1942,12 @@ create index payments_requeue_due on pgtrickle.payments_requeue (due_at, event_i
 comment on index pgtrickle.payments_requeue_due is 'The order in which claims take requeued messages of inbox payments.';
 
 -- The processing order of requeued messages of inbox payments.
-create index payments_requeue_received on pgtrickle.payments_requeue (received_at, event_id collate "C");
+create index payments_requeue_received on pgtrickle.payments_requeue (received_at, event_id);
 comment on index pgtrickle.payments_requeue_received is 'The processing order of requeued messages of inbox payments.';
 
 -- The dead letters of inbox payments and whether each was alerted.
 create table pgtrickle.payments_dead (
-    event_id text        not null primary key,
+    event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
@@ -1999,7 +2003,7 @@ from (
         select i.event_type
         from pgtrickle.payments i
         where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
 ) c
@@ -2288,7 +2292,7 @@ create view pgtrickle.payments_pending as
     ), '-infinity')
       and i.processed_at is null and i.retry_count < 3
       and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
-    order by i.received_at, i.event_id collate "C"
+    order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
@@ -2351,8 +2355,8 @@ begin
                    select i.event_id, i.processed_at, i.retry_count, i.xmax
                    from pgtrickle.payments i
                    where i.received_at >= k.floor_at and i.received_at < k.cursor_at
-                   order by i.received_at, i.event_id collate "C"
-                   limit 32
+                   order by i.received_at, i.event_id
+                   limit 8
                ) i
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
@@ -2413,14 +2417,14 @@ begin
     for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
         select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
         from pgtrickle.payments i
-        where (i.received_at, i.event_id collate "C") >= (v_from_at, v_from_id)
+        where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit p_limit - v_count
         for update of i skip locked
     loop
@@ -2448,12 +2452,12 @@ begin
                i.received_at, i.retry_count, i.trace_id, null::text, null::integer
                 from pgtrickle.payments i
                 where i.received_at >= v_floor
-                  and (i.received_at, i.event_id collate "C") < (v_from_at, v_from_id)
+                  and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
-                order by i.received_at, i.event_id collate "C"
+                order by i.received_at, i.event_id
                 limit p_limit - v_count
                 for update of i skip locked;
             get diagnostics v_rows = row_count;
@@ -2512,7 +2516,7 @@ begin
                 where i.received_at >= v_floor
                   and i.processed_at is null and i.retry_count < 3
                   and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id collate "C"
+                order by i.received_at, i.event_id
                 limit p_limit
             )
             union all
@@ -2521,11 +2525,11 @@ begin
                 from pgtrickle.payments_requeue q
                 join pgtrickle.payments i on i.event_id = q.event_id
                 where q.due_at <= v_now and i.processed_at is null and i.retry_count < 3
-                order by q.received_at, q.event_id collate "C"
+                order by q.received_at, q.event_id
                 limit p_limit
             )
         ) i
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit p_limit;
 end;
 $function$;
@@ -2739,7 +2743,7 @@ begin
             select i.received_at
             from pgtrickle.payments i
             where i.received_at >= v_floor and i.processed_at is null and i.retry_count < 3
-            order by i.received_at, i.event_id collate "C"
+            order by i.received_at, i.event_id
             limit 1
         )
         union all
@@ -2748,7 +2752,7 @@ begin
             from pgtrickle.payments_requeue q
             join pgtrickle.payments i on i.event_id = q.event_id
             where i.processed_at is null and i.retry_count < 3
-            order by q.received_at, q.event_id collate "C"
+            order by q.received_at, q.event_id
             limit 1
         )
     ) o;
@@ -3037,7 +3041,7 @@ begin
           and (i.received_at < v_cursor or i.xmax <> '0'::xid)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit 1000
         for update of i skip locked
     ),
@@ -3048,7 +3052,7 @@ begin
           and i.received_at < least(v_floor, v_was.stuck_at)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit 1000
     ),
     listed as (
@@ -3068,7 +3072,7 @@ begin
           and i.received_at < v_floor
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id collate "C"
+        order by i.received_at, i.event_id
         limit 1
     ));
     v_floor := greatest(v_was.floor_at, v_floor);
@@ -3175,7 +3179,7 @@ begin
                 select o.ctid
                 from pgtrickle.payments o
                 where o.received_at < now() - v_processed and o.processed_at < now() - v_processed
-                order by o.received_at, o.event_id collate "C"
+                order by o.received_at, o.event_id
                 limit p_batch_size
                 for update skip locked
             ))
@@ -4188,7 +4192,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'fd7dfddb0c733798d59f41aa05be87ec', 'plain');
+values ('shop', '1.0.0', '3fda38da2cb0d07514eca925f6d0bd3b', 'plain');
 
 select pgtrickle.attach();
 
