@@ -1459,16 +1459,31 @@ begin
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.order_events_claim_cursor c);
     -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
     -- passed it half a minute ago: a slow worker must not hold the floor.
-    with given_back as (
+    with passed as (
         select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.order_events i
         where i.received_at >= v_was.floor_at
-          and i.received_at < v_floor
-          and (i.received_at < v_cursor or i.xmax <> '0'::xid)
+          and i.received_at < least(v_floor, v_cursor)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
         order by i.received_at, i.event_id
         limit 1000
+        for update of i skip locked
+    ),
+    -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the floor.
+    given_back as (
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
+        from (
+            select n.event_id, n.xmax as locker
+            from pgtrickle.order_events n
+            where n.received_at >= greatest(v_was.floor_at, v_cursor) and n.received_at < v_floor
+            order by n.received_at, n.event_id
+            limit 1000
+        ) n
+        join pgtrickle.order_events i on i.event_id = n.event_id
+        where n.locker <> '0'::xid
+          and i.processed_at is null and i.retry_count < 3
+          and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
         for update of i skip locked
     ),
     held as (
@@ -1484,7 +1499,7 @@ begin
     listed as (
         insert into pgtrickle.order_events_requeue (event_id, received_at, due_at)
         select p.event_id, p.received_at, p.due_at
-        from (select * from given_back union select * from held) p
+        from (select * from passed union select * from given_back union select * from held) p
         on conflict (event_id) do nothing
         returning event_id
     )
@@ -3033,16 +3048,31 @@ begin
     v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.payments_claim_cursor c);
     -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
     -- passed it half a minute ago: a slow worker must not hold the floor.
-    with given_back as (
+    with passed as (
         select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
-          and i.received_at < v_floor
-          and (i.received_at < v_cursor or i.xmax <> '0'::xid)
+          and i.received_at < least(v_floor, v_cursor)
           and i.processed_at is null and i.retry_count < 3
           and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
         order by i.received_at, i.event_id
         limit 1000
+        for update of i skip locked
+    ),
+    -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the floor.
+    given_back as (
+        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        from (
+            select n.event_id, n.xmax as locker
+            from pgtrickle.payments n
+            where n.received_at >= greatest(v_was.floor_at, v_cursor) and n.received_at < v_floor
+            order by n.received_at, n.event_id
+            limit 1000
+        ) n
+        join pgtrickle.payments i on i.event_id = n.event_id
+        where n.locker <> '0'::xid
+          and i.processed_at is null and i.retry_count < 3
+          and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
         for update of i skip locked
     ),
     held as (
@@ -3058,7 +3088,7 @@ begin
     listed as (
         insert into pgtrickle.payments_requeue (event_id, received_at, due_at)
         select p.event_id, p.received_at, p.due_at
-        from (select * from given_back union select * from held) p
+        from (select * from passed union select * from given_back union select * from held) p
         on conflict (event_id) do nothing
         returning event_id
     )
@@ -4192,7 +4222,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '3fda38da2cb0d07514eca925f6d0bd3b', 'plain');
+values ('shop', '1.0.0', 'd7bf282b5e60209b763effce98d7514a', 'plain');
 
 select pgtrickle.attach();
 
