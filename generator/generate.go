@@ -14,6 +14,7 @@ import (
 // come back at their place in the spec; the extension is then nil.
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
+	compileViews(s, errs)
 	unsupported(s, errs)
 	endsQuotes(s, errs)
 	checkExpressions(s, errs)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -32,6 +33,30 @@ func badExpression(at diag.Pos, field string, err error) diag.Error {
 		Message: fmt.Sprintf("%s is not an expression: %v", field, err),
 		Hint:    "write an expression over payload, such as payload->>'id'",
 	}
+}
+
+func readsItself(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "cycle",
+		Message: fmt.Sprintf("stream table %s reads itself through this", name),
+		Hint:    "a table cannot follow its own changes",
+	}
+}
+
+func nameTaken(at diag.Pos, name string, by *catalog.Relation) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "name-clash",
+		Message: fmt.Sprintf("stream table %s has the name of a %s", name, by.Kind),
+		Hint:    "give it another, or a schema of its own",
+		Also:    []diag.Note{{Pos: by.At, Message: "that stands here"}},
+	}
+}
+
+func notIncremental(mode string, at diag.Pos, what, hint string) diag.Error {
+	if hint == "" {
+		hint = "use refresh_mode auto or full, which recompute it"
+	}
+	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow a %s", mode, what), Hint: hint}
 }
 
 // quoteTags are the dollar quotes that bodies of generated code stand in.

@@ -1,0 +1,80 @@
+package generator
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// The stages of a query's way to SQL that Explain shows.
+const (
+	StageResolve  = "resolve"  // names bound
+	StageDelta    = "delta"    // differentiated
+	StageSimplify = "simplify" // and simplified
+	StageSQL      = "sql"      // the statement that finds what changed
+)
+
+// Stages are those of Explain, in order.
+var Stages = []string{StageResolve, StageDelta, StageSimplify, StageSQL}
+
+// Explain says how a stream table is kept up to date: all of it, or one stage. Problems of the spec's queries come back.
+func Explain(s *spec.Spec, name, stage string) (text string, found bool, errs *diag.List) {
+	errs = &diag.List{}
+	views := compileViews(s, errs)
+	for n, t := range s.StreamTables {
+		if t.Name != name && t.Relation.Name != name {
+			continue
+		}
+		if views[n] == nil {
+			return "", true, errs
+		}
+		if stage != "" {
+			return explainStage(views[n], t.Name, stage), true, errs
+		}
+		return explain(views[n], t.Name), true, errs
+	}
+	return "", false, errs
+}
+
+func explain(v *ivm.View, name string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s\n", name, v.Strategy())
+	for _, reason := range v.Full {
+		fmt.Fprintf(&out, "%s: %s cannot be followed, so everything is recomputed\n", reason.Pos, reason.What)
+	}
+	var sources []string
+	for _, table := range v.Sources {
+		sources = append(sources, table.SQLName())
+	}
+	fmt.Fprintf(&out, "reads: %s\n", strings.Join(sources, ", "))
+	for _, stage := range Stages {
+		if text := explainStage(v, name, stage); text != "" {
+			fmt.Fprintf(&out, "\n%s\n%s", stage, text)
+		}
+	}
+	return out.String()
+}
+
+func explainStage(v *ivm.View, name, stage string) string {
+	switch stage {
+	case StageResolve:
+		return v.Tree()
+	case StageDelta:
+		return v.DeltaTree()
+	case StageSimplify:
+		return v.SimplifiedTree()
+	}
+	sql := v.Change(ivm.Tables{
+		Log:    func(table *catalog.Relation) string { return sqltext.Ident("changes_" + table.Name) },
+		Stored: sqltext.Ident(name),
+	})
+	if sql == "" {
+		return ""
+	}
+	return sql + "\n"
+}

@@ -1,0 +1,106 @@
+package generator
+
+import (
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// compileViews compiles the query of each stream table, in the spec's order; what reads another comes after it. A view is nil
+// if its query is wrong, which goes to errs.
+func compileViews(s *spec.Spec, errs *diag.List) []*ivm.View {
+	c := &compiler{spec: s, known: catalog.New("public", s.Extension.Schema), errs: errs, views: make([]*ivm.View, len(s.StreamTables)), state: make([]int, len(s.StreamTables))}
+	if len(s.StreamTables) == 0 {
+		return nil
+	}
+	for _, ddl := range s.DDL {
+		errs.AddSource(ddl.File, ddl.Text)
+		errs.Merge(c.known.AddDDL(ddl))
+	}
+	for n := range s.StreamTables {
+		c.compile(n)
+	}
+	return c.views
+}
+
+type compiler struct {
+	spec  *spec.Spec
+	known *catalog.Catalog
+	errs  *diag.List
+	views []*ivm.View
+	state []int // unseen, begun or done
+}
+
+// What has become of a stream table.
+const (
+	unseen = iota
+	begun
+	done
+)
+
+// compile compiles a stream table after those that its query names.
+func (c *compiler) compile(n int) {
+	if c.state[n] != unseen {
+		return
+	}
+	t := &c.spec.StreamTables[n]
+	if !c.compileSources(n) {
+		return
+	}
+	view := ivm.Compile(t.Query.Text, t.Query.Pos, c.known, c.errs)
+	if view != nil {
+		c.checkMode(t, view)
+		c.add(t, view)
+	}
+	c.views[n] = view
+}
+
+// compileSources compiles the stream tables that a query reads, and reports whether all went well with them.
+func (c *compiler) compileSources(n int) bool {
+	q, err := sqltext.ParseQuery(c.spec.StreamTables[n].Query.Text)
+	if err != nil {
+		return true // reported when the query is compiled
+	}
+	well := true
+	c.state[n] = begun
+	defer func() { c.state[n] = done }()
+	for _, ref := range sqltext.Tables(q) {
+		for m := range c.spec.StreamTables {
+			other := &c.spec.StreamTables[m]
+			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema || c.known.Relation(ref.Schema, ref.Name) != nil {
+				continue
+			}
+			if c.state[m] == begun {
+				c.errs.Add(readsItself(c.spec.StreamTables[n].Query.Pos(ref.Pos), other.Name))
+				well = false
+				continue
+			}
+			c.compile(m)
+			well = well && c.views[m] != nil
+		}
+	}
+	return well
+}
+
+// add makes a stream table a source for others.
+func (c *compiler) add(t *spec.StreamTable, view *ivm.View) {
+	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name")}
+	for _, o := range view.Output {
+		r.Columns = append(r.Columns, catalog.Column{Name: o.Name})
+	}
+	if taken := c.known.Add(r); taken != nil {
+		c.errs.Add(nameTaken(t.Field("name"), t.Name, taken))
+	}
+}
+
+// checkMode refuses a mode that the query does not allow.
+func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.View) {
+	if t.RefreshMode == spec.RefreshAuto || t.RefreshMode == spec.RefreshFull {
+		return
+	}
+	for _, reason := range view.Full {
+		c.errs.Add(notIncremental(t.RefreshMode, reason.Pos, reason.What, reason.Hint))
+	}
+}

@@ -1,0 +1,65 @@
+// Package algebra is what queries are compiled to: a tree of operators over
+// columns that are known by number.
+//
+// Rows carry an implicit signed multiplicity (a Z-set, after Budiu et al.,
+// DBSP, VLDB 2023): a relation has positive ones, a delta has both. Nodes are
+// immutable. Names play no part until SQL is written, so no alias can clash.
+package algebra
+
+import "github.com/pgsluice/sluice/ivm/sqltext"
+
+// ColID names a column within one compilation.
+type ColID int
+
+// Info is what is known of a column besides its number.
+type Info struct {
+	Name     string // as the user wrote it, for people to read; never an identity
+	Type     string // as SQL; empty where only the server knows
+	Nullable bool
+}
+
+// Columns are the columns of one compilation. Numbers are never used again.
+type Columns struct{ infos []Info }
+
+// New adds a column.
+func (c *Columns) New(info Info) ColID {
+	c.infos = append(c.infos, info)
+	return ColID(len(c.infos))
+}
+
+// Info tells what is known of a column.
+func (c *Columns) Info(id ColID) Info { return c.infos[id-1] }
+
+// Scalar is an expression over bound columns. What it does, only PostgreSQL
+// knows.
+type Scalar struct{ Expr sqltext.Expr }
+
+// Ref is the scalar that is just a column.
+func Ref(id ColID) Scalar { return Scalar{sqltext.Column(int(id))} }
+
+// Columns lists the columns that the expression reads, each once.
+func (s Scalar) Columns() []ColID {
+	var ids []ColID
+	for _, id := range s.Expr.Columns() {
+		ids = append(ids, ColID(id))
+	}
+	return ids
+}
+
+// Column reports whether the expression is just a column.
+func (s Scalar) Column() (ColID, bool) {
+	id, ok := s.Expr.Column()
+	return ColID(id), ok
+}
+
+// Item is a computed column.
+type Item struct {
+	ID   ColID
+	Expr Scalar
+}
+
+// SortKey is an expression to sort by and how, such as "desc nulls last".
+type SortKey struct {
+	Expr  Scalar
+	Order string
+}

@@ -1,0 +1,63 @@
+package algebra
+
+// Aggregate groups rows by its keys. Without keys and with Global set it makes
+// one row, also of nothing.
+type Aggregate struct {
+	Input  Node
+	Keys   []Item
+	Aggs   []Agg
+	Global bool
+}
+
+// Agg is one aggregate function of a group.
+type Agg struct {
+	ID   ColID
+	Call Scalar // the whole call, as PostgreSQL evaluates it
+	// Func is the function in pg_catalog that the call names, and Args what it
+	// is given, where the call is no more than that, DISTINCT and FILTER; Func
+	// is empty for a call that only a recount of the group can follow.
+	Func     string
+	Args     []Scalar
+	Distinct bool
+	Filter   []Scalar
+}
+
+// Distinct keeps one of each row.
+type Distinct struct{ Input Node }
+
+func (n *Aggregate) Columns() []ColID {
+	ids := itemIDs(n.Keys)
+	for _, a := range n.Aggs {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }
+
+// With groups another input alike.
+func (n *Aggregate) With(in []Node) Node {
+	return &Aggregate{in[0], n.Keys, n.Aggs, n.Global}
+}
+
+func (n *Aggregate) reads() []Scalar {
+	all := itemExprs(n.Keys)
+	for _, a := range n.Aggs {
+		all = append(append(append(all, a.Call), a.Args...), a.Filter...)
+	}
+	return all
+}
+
+func (n *Distinct) Columns() []ColID  { return n.Input.Columns() }
+func (n *Distinct) Inputs() []Node    { return []Node{n.Input} }
+func (*Distinct) With(in []Node) Node { return &Distinct{in[0]} }
+func (n *Distinct) reads() []Scalar   { return nil }
+
+// Bag turns signed rows whose multiplicities add up to none below zero into
+// rows that count once each.
+type Bag struct{ Input Node }
+
+func (n *Bag) Columns() []ColID  { return n.Input.Columns() }
+func (n *Bag) Inputs() []Node    { return []Node{n.Input} }
+func (*Bag) With(in []Node) Node { return &Bag{in[0]} }
+func (n *Bag) reads() []Scalar   { return nil }

@@ -1,0 +1,71 @@
+package algebra
+
+import "fmt"
+
+// Verify reports the first node that reads a column which its inputs do not
+// make, or makes one twice. It runs after each pass in tests.
+func Verify(n Node) error {
+	for _, in := range n.Inputs() {
+		if err := Verify(in); err != nil {
+			return err
+		}
+	}
+	if id, twice := repeated(n.Columns()); twice {
+		return fmt.Errorf("%T makes column %d twice", n, id)
+	}
+	if u, ok := n.(*Union); ok {
+		return verifyUnion(u)
+	}
+	below := set{}
+	for _, in := range n.Inputs() {
+		below.add(in.Columns())
+	}
+	for _, s := range n.reads() {
+		if id, missing := below.lacks(s.Columns()); missing {
+			return fmt.Errorf("%T reads column %d, which its input does not make: %s", n, id, s.Expr.SQL())
+		}
+	}
+	return nil
+}
+
+func verifyUnion(u *Union) error {
+	for i, b := range u.From {
+		if len(b.Cols) != len(u.Cols) {
+			return fmt.Errorf("branch %d of a union of %d columns has %d", i+1, len(u.Cols), len(b.Cols))
+		}
+		below := set{}
+		below.add(b.Input.Columns())
+		if id, missing := below.lacks(b.Cols); missing {
+			return fmt.Errorf("branch %d of a union reads column %d, which its input does not make", i+1, id)
+		}
+	}
+	return nil
+}
+
+type set map[ColID]bool
+
+func (s set) add(ids []ColID) {
+	for _, id := range ids {
+		s[id] = true
+	}
+}
+
+func (s set) lacks(ids []ColID) (ColID, bool) {
+	for _, id := range ids {
+		if !s[id] {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+func repeated(ids []ColID) (ColID, bool) {
+	seen := set{}
+	for _, id := range ids {
+		if seen[id] {
+			return id, true
+		}
+		seen[id] = true
+	}
+	return 0, false
+}

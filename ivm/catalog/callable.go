@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Callable is what a call of a function can mean, over all functions of its name that take as many arguments.
+type Callable struct {
+	Known       bool               // by DDL or by PostgreSQL; what is unknown may come from an extension
+	Least, Most sqltext.Volatility // of the best and of the worst of them
+	Set         bool               // one of them returns any number of rows
+	Plain       bool               // one of them is an ordinary function
+	Aggregate   bool               // one of them is an aggregate
+	Window      bool               // one of them is a window function
+}
+
+// anyArgs stands for a number of arguments that is not known.
+const anyArgs = -1
+
+// Callable tells what a call can mean. PostgreSQL's own functions are known by their names alone, not by their arguments.
+func (c *Catalog) Callable(schema, function string, args int) Callable {
+	return c.callableIn(c.path, schema, function, args)
+}
+
+func (c *Catalog) callableIn(path []string, schema, function string, args int) Callable {
+	var found Callable
+	for _, f := range overloads(c.functions, path, schema, function) {
+		if f.takes(args) {
+			found.add(f.callable())
+		}
+	}
+	if schema == "" || schema == "pg_catalog" {
+		found.add(builtin().functions[function])
+	}
+	return found
+}
+
+// takes reports whether a call may have so many arguments.
+func (f Function) takes(args int) bool {
+	least := len(f.Args) - f.Defaults - f.Ordered
+	if f.Variadic {
+		least = min(least, len(f.Args)-1)
+	}
+	return args == anyArgs || args >= least && (args <= len(f.Args) || f.Variadic)
+}
+
+func (f Function) callable() Callable {
+	return Callable{
+		Known: true, Least: f.Volatility, Most: f.Volatility, Set: f.SetReturning,
+		Plain:     f.Kind == sqltext.FunctionRoutine,
+		Aggregate: f.Kind == sqltext.AggregateRoutine,
+		Window:    f.Kind == sqltext.WindowRoutine,
+	}
+}
+
+// add makes room for another function of the same name.
+func (c *Callable) add(other Callable) {
+	switch {
+	case !other.Known:
+		return
+	case !c.Known:
+		*c = other
+		return
+	}
+	c.Least, c.Most = min(c.Least, other.Least), max(c.Most, other.Most)
+	c.Set = c.Set || other.Set
+	c.Plain = c.Plain || other.Plain
+	c.Aggregate = c.Aggregate || other.Aggregate
+	c.Window = c.Window || other.Window
+}
+
+// FunctionNames returns the names of all functions, PostgreSQL's own included, for diag.Nearest.
+func (c *Catalog) FunctionNames() []string {
+	names := slices.Collect(maps.Keys(builtin().functions))
+	for key := range c.functions {
+		names = append(names, key.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Operators returns the operators of this name that DDL makes, and those of PostgreSQL that are not immutable.
+func (c *Catalog) Operators(schema, operator string) []Operator {
+	found := overloads(c.operators, c.path, schema, operator)
+	if schema == "" || schema == "pg_catalog" {
+		found = append(found, builtin().operators[operator]...)
+	}
+	return found
+}
+
+// Casts returns the casts to a type that DDL makes with a function, and those of PostgreSQL that are not immutable.
+func (c *Catalog) Casts(target string) []Cast {
+	var found []Cast
+	for _, cast := range slices.Concat(c.casts, builtin().casts) {
+		if cast.Target == target {
+			found = append(found, cast)
+		}
+	}
+	return found
+}

@@ -1,0 +1,160 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Function is a function, procedure or aggregate that DDL makes.
+type Function struct {
+	Schema, Name string
+	Kind         sqltext.RoutineKind
+	Args         []string // types of the input arguments, as Column.Type spells them; empty if any will do
+	Defaults     int      // how many arguments, the last ones, may be left out
+	Variadic     bool     // the last argument may be repeated
+	Ordered      int      // how many arguments of an aggregate, the last ones, stand in WITHIN GROUP
+	Volatility   sqltext.Volatility
+	SetReturning bool
+	Returns      string   // type; empty if Columns say it
+	Columns      []Column // of RETURNS TABLE and OUT arguments
+	Language     string
+}
+
+// Operator is an operator with its volatility. Left is empty for a prefix operator.
+type Operator struct {
+	Schema, Name string
+	Left, Right  string // types, as Column.Type spells them
+	Volatility   sqltext.Volatility
+}
+
+// Cast is a cast with its volatility.
+type Cast struct {
+	Source, Target string // types, as Column.Type spells them
+	Volatility     sqltext.Volatility
+}
+
+// Function returns the functions of this name that DDL makes. Without a schema it is looked up along the search path.
+func (c *Catalog) Function(schema, function string) []Function {
+	return overloads(c.functions, c.path, schema, function)
+}
+
+// overloads finds all objects of a name, in its schema or along a search path.
+func overloads[T any](objects map[name][]T, path []string, schema, object string) []T {
+	if schema != "" {
+		path = []string{schema}
+	}
+	var found []T
+	for _, schema := range path {
+		found = append(found, objects[name{schema, object}]...)
+	}
+	return found
+}
+
+func (s *script) createRoutine(d *sqltext.CreateRoutine) {
+	key, ok := s.newName(d.Name)
+	if !ok {
+		return
+	}
+	f := Function{
+		Schema: key.schema, Name: key.name, Kind: d.Kind, Args: s.typeNames(d.Args), Defaults: d.Defaults, Variadic: d.Variadic, Ordered: d.Ordered,
+		Volatility: d.Volatility, SetReturning: d.Set, Language: d.Language,
+	}
+	for _, c := range d.Columns {
+		f.Columns = append(f.Columns, s.column(c))
+	}
+	if !d.Returns.IsZero() {
+		f.Returns = s.resolve(d.Returns).SQL()
+	}
+	for _, support := range d.Support {
+		f.Volatility = max(f.Volatility, s.functionVolatility(support))
+	}
+	s.addFunction(f)
+}
+
+// addFunction adds a function in place of the one with the same arguments.
+func (c *Catalog) addFunction(f Function) {
+	key := name{f.Schema, f.Name}
+	others := slices.DeleteFunc(c.functions[key], func(o Function) bool { return slices.Equal(o.Args, f.Args) })
+	c.functions[key] = append(others, f)
+}
+
+func (s *script) typeNames(types []sqltext.Type) []string {
+	var names []string
+	for _, t := range types {
+		if t = s.resolve(t); t.IsZero() {
+			names = append(names, "")
+			continue
+		}
+		t.Modifier = ""
+		names = append(names, t.SQL())
+	}
+	return names
+}
+
+// functionVolatility is the worst that a function of this name can be.
+func (s *script) functionVolatility(f sqltext.ObjectName) sqltext.Volatility {
+	return s.callableIn(s.path, f.Schema, f.Name, anyArgs).Most
+}
+
+// matching finds the functions that ALTER and DROP name.
+func (s *script) matching(sig sqltext.Signature) (key name, same func(Function) bool) {
+	args := s.typeNames(sig.Args)
+	same = func(f Function) bool { return sig.AnyArgs || slices.Equal(f.Args, args) }
+	for _, f := range overloads(s.functions, s.path, sig.Schema, sig.Name) {
+		if same(f) {
+			return name{f.Schema, f.Name}, same
+		}
+	}
+	return name{}, same
+}
+
+func (s *script) alterRoutine(d *sqltext.AlterRoutine) {
+	key, same := s.matching(d.Routine)
+	for i, f := range s.functions[key] {
+		if same(f) {
+			s.functions[key][i].Volatility = d.Volatility
+		}
+	}
+}
+
+func (s *script) renameRoutine(d *sqltext.Rename) {
+	key, same := s.matching(d.Object)
+	for _, f := range slices.Clone(s.functions[key]) {
+		if same(f) {
+			s.dropRoutine(d.Object)
+			to := renamed(key, d.To)
+			f.Schema, f.Name = to.schema, to.name
+			s.addFunction(f)
+		}
+	}
+}
+
+func (s *script) dropRoutine(sig sqltext.Signature) {
+	key, same := s.matching(sig)
+	s.functions[key] = slices.DeleteFunc(s.functions[key], same)
+}
+
+func (s *script) createOperator(d *sqltext.CreateOperator) {
+	key, ok := s.newName(d.Name)
+	if !ok {
+		return
+	}
+	types := s.typeNames([]sqltext.Type{d.Left, d.Right})
+	o := Operator{Schema: key.schema, Name: key.name, Left: types[0], Right: types[1], Volatility: s.functionVolatility(d.Function)}
+	s.operators[key] = append(s.operators[key], o)
+}
+
+func (s *script) dropOperator(sig sqltext.Signature) {
+	types := s.typeNames(sig.Args)
+	for key := range s.operators {
+		if key.name == sig.Name && (sig.Schema == key.schema || sig.Schema == "" && slices.Contains(s.path, key.schema)) {
+			s.operators[key] = slices.DeleteFunc(s.operators[key], func(o Operator) bool { return slices.Equal(types, []string{o.Left, o.Right}) })
+		}
+	}
+}
+
+func (s *script) createCast(d *sqltext.CreateCast) {
+	types := s.typeNames([]sqltext.Type{d.Source, d.Target})
+	s.casts = append(s.casts, Cast{Source: types[0], Target: types[1], Volatility: s.functionVolatility(d.Function)})
+}

@@ -1,0 +1,77 @@
+package delta
+
+import (
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/rewrite"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Δ γ(X) = γ(X ⋉ A) ⊎ −γ(X before ⋉ A), A being the keys that Δ X touches.
+//
+// It holds for any aggregate and needs no state (rule R3a). Without keys there
+// is one group, and any change touches it.
+func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
+	touched := c.Touched(n)
+	if touched == nil {
+		return nil
+	}
+	was := c.Before(n.Input)
+	if signed(was) {
+		was = &algebra.Bag{Input: c.Restrict(was, n.Keys, touched)}
+	} else {
+		was = c.Restrict(was, n.Keys, touched)
+	}
+	now := n.With([]algebra.Node{c.Restrict(n.Input, n.Keys, touched)})
+	return sum(n.Columns(), []algebra.Node{now, &algebra.Negate{Input: n.With([]algebra.Node{was})}})
+}
+
+// Touched are the keys of the groups that changes of the input fall into, each
+// once; a superset does no harm. It is nil if nothing can change.
+func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
+	changes := c.Of(n.Input)
+	if changes == nil {
+		return nil
+	}
+	p := &algebra.Project{Input: changes}
+	for _, k := range n.Keys {
+		p.Items = append(p.Items, algebra.Item{ID: c.Columns.New(c.Columns.Info(k.ID)), Expr: k.Expr})
+	}
+	return &algebra.Distinct{Input: rewrite.Distribute(p)}
+}
+
+// Restrict leaves of n the rows whose keys are among touched. An index finds
+// keys by =, which no null satisfies: those have a branch of their own.
+func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, touched algebra.Node) algebra.Node {
+	some := &algebra.Join{Left: n, Right: touched}
+	null := &algebra.Join{Left: n, Right: touched}
+	branched := false
+	for i, k := range keys {
+		there := algebra.Ref(touched.Columns()[i]).Expr
+		equal := algebra.Scalar{Expr: sqltext.Equals(k.Expr.Expr, there)}
+		switch {
+		case !c.Columns.Info(k.ID).Nullable:
+			some.On, null.On = append(some.On, equal), append(null.On, equal)
+		case !branched:
+			branched = true
+			some.On = append(some.On, equal)
+			null.On = append(null.On, algebra.Scalar{Expr: sqltext.IsNull(k.Expr.Expr)}, algebra.Scalar{Expr: sqltext.IsNull(there)})
+		default:
+			same := algebra.Scalar{Expr: sqltext.NotDistinct(k.Expr.Expr, there)}
+			some.On, null.On = append(some.On, same), append(null.On, same)
+		}
+	}
+	cols := n.Columns()
+	if !branched {
+		return &algebra.Project{Input: some, Items: same(cols)}
+	}
+	return &algebra.Union{Cols: cols, From: []algebra.Branch{{Input: some, Cols: cols}, {Input: null, Cols: cols}}}
+}
+
+// same are columns as they are.
+func same(cols []algebra.ColID) []algebra.Item {
+	items := make([]algebra.Item, len(cols))
+	for i, id := range cols {
+		items[i] = algebra.Item{ID: id, Expr: algebra.Ref(id)}
+	}
+	return items
+}

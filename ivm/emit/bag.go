@@ -1,0 +1,79 @@
+package emit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// union writes the branches one below the other.
+func (w *Writer) union(n *algebra.Union, names []string) []string {
+	var lines []string
+	for i, b := range n.From {
+		if i > 0 {
+			lines = append(lines, "union all")
+		}
+		if inner, ok := b.Input.(*algebra.Union); ok && slices.Equal(inner.Cols, b.Cols) {
+			lines = append(lines, w.union(inner, names)...)
+		} else {
+			lines = append(lines, w.block(b.Input).render(b.Cols, names)...)
+		}
+	}
+	return lines
+}
+
+// values writes constant rows.
+func (w *Writer) values(n *algebra.Values, names []string) []string {
+	var rows []string
+	for _, row := range n.Rows {
+		var cells []string
+		for _, cell := range row {
+			cells = append(cells, cell.Expr.SQL())
+		}
+		rows = append(rows, "("+strings.Join(append(cells, "1"), ", ")+")")
+	}
+	var columns []string
+	for _, name := range append(append([]string{}, names...), Mult) {
+		columns = append(columns, sqltext.Ident(name))
+	}
+	return []string{"select *", "from (values " + strings.Join(rows, ", ") + ") v(" + strings.Join(columns, ", ") + ")"}
+}
+
+// bag repeats each row as often as it counts.
+func (w *Writer) bag(n *algebra.Bag, names []string) []string {
+	rows := w.read(&algebra.Consolidate{Input: n.Input})
+	var list []string
+	for i, id := range n.Columns() {
+		list = append(list, as("b."+sqltext.Ident(rows.Columns[id]), names[i]))
+	}
+	return append(Clause("select", append(list, as("1", Mult))), "from "+rows.SQL+" b", "cross join generate_series(1, b."+Mult+")")
+}
+
+// consolidate adds up equal rows.
+func (w *Writer) consolidate(n *algebra.Consolidate, names []string) []string {
+	from := w.read(n.Input)
+	var list []string
+	for i, id := range n.Input.Columns() {
+		column := "d." + sqltext.Ident(from.Columns[id])
+		if from.Columns[id] != names[i] {
+			column = as(column, names[i])
+		}
+		list = append(list, column)
+	}
+	sum := "sum(d." + Mult + ")"
+	lines := append(Clause("select", append(list, as(sum, Mult))), "from "+aliased(from.SQL, "d"))
+	if keys := columnNames(n.Input.Columns(), from); len(keys) > 0 {
+		lines = append(lines, Clause("group by", keys)...)
+	}
+	return append(lines, "having "+sum+" <> 0")
+}
+
+func columnNames(ids []algebra.ColID, from Leaf) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = "d." + sqltext.Ident(from.Columns[id])
+	}
+	return names
+}

@@ -1,0 +1,213 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// block is one SELECT … FROM … WHERE: joins, filters and projections over
+// leaves, folded into each other. Expressions stand over the leaves' columns.
+type block struct {
+	w        *Writer
+	items    []item
+	conds    []sqltext.Expr
+	exprs    map[algebra.ColID]sqltext.Expr // of columns above the leaves
+	negative bool
+}
+
+// item is a leaf under an alias.
+type item struct {
+	leaf  Leaf
+	alias string
+}
+
+// block folds a node into one.
+func (w *Writer) block(n algebra.Node) *block {
+	b := &block{w: w, exprs: map[algebra.ColID]sqltext.Expr{}}
+	b.fold(n)
+	return b
+}
+
+func (b *block) fold(n algebra.Node) {
+	if leaf, ok := b.w.leaf(n); ok {
+		b.item(leaf)
+		return
+	}
+	switch n := n.(type) {
+	case *algebra.Filter:
+		b.fold(n.Input)
+		b.where(n.Conds)
+	case *algebra.Project:
+		b.fold(n.Input)
+		b.project(n.Items)
+	case *algebra.Join:
+		b.fold(n.Left)
+		b.fold(n.Right)
+		b.where(n.On)
+	case *algebra.Negate:
+		b.fold(n.Input)
+		b.negative = !b.negative
+	default:
+		b.item(b.w.read(n))
+	}
+}
+
+func (b *block) item(leaf Leaf) {
+	alias := leaf.Alias
+	for n := 2; b.taken(alias); n++ {
+		alias = fmt.Sprintf("%s%d", leaf.Alias, n)
+	}
+	b.items = append(b.items, item{leaf, alias})
+}
+
+func (b *block) taken(alias string) bool {
+	for _, i := range b.items {
+		if i.alias == alias {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *block) where(conds []algebra.Scalar) {
+	for _, c := range conds {
+		b.conds = append(b.conds, b.over(c.Expr))
+	}
+}
+
+func (b *block) project(items []algebra.Item) {
+	exprs := make([]sqltext.Expr, len(items))
+	for i, item := range items {
+		exprs[i] = b.over(item.Expr.Expr)
+	}
+	for i, item := range items {
+		b.exprs[item.ID] = exprs[i]
+	}
+}
+
+// over puts what computed columns are in their place.
+func (b *block) over(e sqltext.Expr) sqltext.Expr {
+	return e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		id, ok := e.Column()
+		if !ok {
+			return sqltext.Expr{}, false
+		}
+		expr, computed := b.exprs[algebra.ColID(id)]
+		return expr, computed
+	})
+}
+
+// named puts the leaves' names in the place of their columns.
+func (b *block) named(e sqltext.Expr) string {
+	return e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		id, ok := e.Column()
+		if !ok {
+			return sqltext.Expr{}, false
+		}
+		i := b.home(algebra.ColID(id))
+		return name(b.items[i].alias, b.items[i].leaf.Columns[algebra.ColID(id)]), true
+	}).SQL()
+}
+
+// home is the item that a leaf's column comes from.
+func (b *block) home(id algebra.ColID) int {
+	for i, item := range b.items {
+		if _, ok := item.leaf.Columns[id]; ok {
+			return i
+		}
+	}
+	panic(fmt.Sprintf("column %d of %s comes from nowhere", id, b.w.columns.Info(id).Name))
+}
+
+// last is the last item that a condition needs, and whether it needs others.
+func (b *block) last(cond sqltext.Expr) (last int, several bool) {
+	homes := map[int]bool{}
+	for _, id := range cond.Columns() {
+		i := b.home(algebra.ColID(id))
+		homes[i] = true
+		last = max(last, i)
+	}
+	return last, len(homes) > 1
+}
+
+// render writes the block with columns under names, and Mult.
+func (b *block) render(columns []algebra.ColID, names []string) []string {
+	return append(Clause("select", append(b.list(columns, names), b.mult())), b.from()...)
+}
+
+// list is the select list without Mult.
+func (b *block) list(columns []algebra.ColID, names []string) []string {
+	var list []string
+	for i, id := range columns {
+		list = append(list, b.column(id, names[i]))
+	}
+	return list
+}
+
+// column is one item of the select list.
+func (b *block) column(id algebra.ColID, name string) string {
+	e := b.over(sqltext.Column(int(id)))
+	if id, ok := e.Column(); ok && b.items[b.home(algebra.ColID(id))].leaf.Columns[algebra.ColID(id)] == name {
+		return b.named(e)
+	}
+	return as(b.named(e), name)
+}
+
+// mult is the product of what each item counts, as a column.
+func (b *block) mult() string {
+	var factors []string
+	for _, i := range b.items {
+		if i.leaf.Signed {
+			factors = append(factors, sqltext.Ident(i.alias)+"."+Mult)
+		}
+	}
+	product := strings.Join(factors, " * ")
+	switch {
+	case len(factors) == 0:
+		product = "1"
+	case len(factors) == 1 && !b.negative:
+		return product
+	case len(factors) > 1 && b.negative:
+		product = "(" + product + ")"
+	}
+	if b.negative {
+		product = "-" + product
+	}
+	return as(product, Mult)
+}
+
+// from writes FROM and WHERE: each condition over several items stands at the
+// join that makes it possible.
+func (b *block) from() []string {
+	on, where := make([][]string, len(b.items)), []string{}
+	for _, c := range b.conds {
+		if i, several := b.last(c); several {
+			on[i] = append(on[i], b.named(c))
+		} else {
+			where = append(where, b.named(c))
+		}
+	}
+	var lines []string
+	for i, item := range b.items {
+		text := aliased(item.leaf.SQL, item.alias)
+		switch {
+		case i == 0:
+			lines = append(lines, "from "+text)
+		case len(on[i]) > 0:
+			lines = append(lines, "join "+text+" on "+strings.Join(on[i], " and "))
+		default:
+			lines = append(lines, "cross join "+text)
+		}
+	}
+	for i, cond := range where {
+		word := "where "
+		if i > 0 {
+			word = "  and "
+		}
+		lines = append(lines, word+cond)
+	}
+	return lines
+}

@@ -1,0 +1,113 @@
+// Package emit writes algebra as SQL that people read: common table
+// expressions in order, each under the algebra that it stands for.
+package emit
+
+import (
+	"fmt"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Mult is the column that holds the multiplicity of a row. No column of a
+// user's begins like it.
+const Mult = "__mult"
+
+// Leaf is a relation that a node is read from.
+type Leaf struct {
+	SQL     string                   // what stands in FROM, without an alias
+	Alias   string                   // a good alias for it
+	Columns map[algebra.ColID]string // names of its columns
+	Signed  bool                     // it has a column Mult; otherwise each row counts once
+}
+
+// CTE is a common table expression.
+type CTE struct {
+	Name    string
+	Comment string   // the algebra
+	Keep    bool     // materialized: read more than once, and small
+	Lines   []string // of its query, not indented
+}
+
+// Writer collects the common table expressions of one statement.
+type Writer struct {
+	CTEs    []CTE
+	columns *algebra.Columns
+	leaf    func(algebra.Node) (Leaf, bool)
+	done    map[algebra.Node]Leaf
+}
+
+// NewWriter returns a writer; leaf tells where sources and changes are read
+// from, and may do so for any node that a table holds.
+func NewWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *Writer {
+	return &Writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}}
+}
+
+// Add writes a node as a common table expression with a column for each of
+// names, which are in the order of the node's columns, and Mult.
+func (w *Writer) Add(n algebra.Node, names []string, keep bool) string {
+	lines := w.relation(n, names)
+	name := fmt.Sprintf("d%d", len(w.CTEs)+1)
+	w.CTEs = append(w.CTEs, CTE{Name: name, Comment: Inline(n), Keep: keep, Lines: lines})
+	return name
+}
+
+// relation is the SELECT that makes a node's rows under the given names.
+func (w *Writer) relation(n algebra.Node, names []string) []string {
+	switch n := n.(type) {
+	case *algebra.Union:
+		return w.union(n, names)
+	case *algebra.Values:
+		return w.values(n, names)
+	case *algebra.Consolidate:
+		return w.consolidate(n, names)
+	case *algebra.Bag:
+		return w.bag(n, names)
+	case *algebra.Distinct:
+		return w.distinct(n, names)
+	case *algebra.Aggregate:
+		return w.aggregate(n, names)
+	}
+	return w.block(n).render(n.Columns(), names)
+}
+
+// read is the leaf that a node is read from: a table, or a common table
+// expression that is written for it.
+func (w *Writer) read(n algebra.Node) Leaf {
+	if leaf, ok := w.done[n]; ok {
+		return leaf
+	}
+	leaf, ok := w.leaf(n)
+	if _, once := n.(*algebra.Distinct); once {
+		return w.Keep(n, w.names(n.Columns()))
+	}
+	if !ok {
+		leaf = Leaf{Columns: map[algebra.ColID]string{}, Signed: true}
+		names := w.names(n.Columns())
+		for i, id := range n.Columns() {
+			leaf.Columns[id] = names[i]
+		}
+		leaf.SQL = w.Add(n, names, false)
+		leaf.Alias = leaf.SQL
+	}
+	w.done[n] = leaf
+	return leaf
+}
+
+// names gives columns the names that people know them by, each once.
+func (w *Writer) names(ids []algebra.ColID) []string {
+	taken := map[string]bool{Mult: true}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		name := w.columns.Info(id).Name
+		if taken[name] || name == "?column?" {
+			name = fmt.Sprintf("c%d", id)
+		}
+		taken[name] = true
+		names[i] = name
+	}
+	return names
+}
+
+// name is a column of an alias as an expression.
+func name(alias, column string) sqltext.Expr { return sqltext.Name(alias, column) }

@@ -1,0 +1,72 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
+
+// Keep writes a node as a materialized common table expression, once, and reads
+// the node from it from then on. What it keeps counts once.
+func (w *Writer) Keep(n algebra.Node, names []string) Leaf {
+	if leaf, ok := w.done[n]; ok {
+		return leaf
+	}
+	leaf := Leaf{Columns: map[algebra.ColID]string{}}
+	for i, id := range n.Columns() {
+		leaf.Columns[id] = names[i]
+	}
+	leaf.SQL = w.Add(n, names, true)
+	leaf.Alias = leaf.SQL
+	w.done[n] = leaf
+	return leaf
+}
+
+// distinct writes each row once. Multiplicities do not matter, only that there are rows.
+func (w *Writer) distinct(n *algebra.Distinct, names []string) []string {
+	return w.once(n.Input, names)
+}
+
+func (w *Writer) once(n algebra.Node, names []string) []string {
+	if u, ok := n.(*algebra.Union); ok && !algebra.IsBefore(u) {
+		var lines []string
+		for i, b := range u.From {
+			if i > 0 {
+				lines = append(lines, "union")
+			}
+			block := w.block(b.Input)
+			lines = append(append(lines, Clause("select", some(block.list(b.Cols, names)))...), block.from()...)
+		}
+		if len(u.From) > 1 {
+			return lines
+		}
+	}
+	block := w.block(n)
+	return append(Clause("select distinct", some(block.list(n.Columns(), names))), block.from()...)
+}
+
+// some is a list that is not empty: without columns all rows are alike.
+func some(list []string) []string {
+	if len(list) == 0 {
+		return []string{"1 as one"}
+	}
+	return list
+}
+
+// aggregate writes groups over rows that count once each.
+func (w *Writer) aggregate(n *algebra.Aggregate, names []string) []string {
+	b := w.block(n.Input)
+	var list, keys []string
+	for i, k := range n.Keys {
+		list = append(list, as(b.named(b.over(k.Expr.Expr)), names[i]))
+		keys = append(keys, fmt.Sprint(i+1))
+	}
+	for i, a := range n.Aggs {
+		list = append(list, as(b.named(b.over(a.Call.Expr)), names[len(n.Keys)+i]))
+	}
+	lines := append(Clause("select", append(list, as("1", Mult))), b.from()...)
+	if len(keys) > 0 {
+		lines = append(lines, Clause("group by", keys)...)
+	}
+	return lines
+}

@@ -1,0 +1,47 @@
+// Package ivm compiles a view to the SQL that keeps a table equal to it.
+package ivm
+
+import (
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/resolve"
+	"github.com/pgsluice/sluice/ivm/rewrite"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// View is a compiled query.
+type View struct {
+	resolve.Result
+	Columns *algebra.Columns
+}
+
+// passes are the stages between resolving and differentiating, in order.
+func passes(columns *algebra.Columns) []func(algebra.Node) algebra.Node {
+	return []func(algebra.Node) algebra.Node{
+		rewrite.GroupDistinct(columns),
+		rewrite.PruneColumns,
+	}
+}
+
+// Compile resolves a query and simplifies its tree; pos tells where an offset
+// in its text is. Problems go to errs, and the view is nil if there are any.
+func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
+	before := errs.Len()
+	parsed, err := sqltext.ParseQuery(query)
+	if err != nil {
+		errs.Add(syntaxError(pos, err))
+		return nil
+	}
+	v := &View{Columns: &algebra.Columns{}}
+	v.Result = resolve.Query(parsed, pos, known, v.Columns, errs)
+	if errs.Len() > before {
+		return nil
+	}
+	for _, pass := range passes(v.Columns) {
+		if v.Root != nil {
+			v.Root = pass(v.Root)
+		}
+	}
+	return v
+}

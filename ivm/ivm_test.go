@@ -1,0 +1,48 @@
+package ivm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// TestChanges runs testdata/changes: what a query compiles to, how its changes come about, and the SQL of that.
+func TestChanges(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var known *catalog.Catalog
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "schema" {
+				known = catalog.New()
+				return known.AddDDL(diag.WholeFile("schema.sql", d.Input)).String()
+			}
+			errs := &diag.List{}
+			errs.AddSource("query.sql", d.Input)
+			view := ivm.Compile(d.Input, diag.WholeFile("query.sql", d.Input).Pos, known, errs)
+			if view == nil {
+				return errs.String()
+			}
+			switch d.Cmd {
+			case "tree":
+				return algebra.Format(view.Root, view.Columns)
+			case "delta":
+				return view.DeltaTree()
+			case "sql":
+				return view.Change(tables) + "\n"
+			}
+			d.Fatalf(t, "unknown command %s", strings.TrimSpace(d.Cmd))
+			return ""
+		})
+	})
+}
+
+var tables = ivm.Tables{
+	Log:    func(table *catalog.Relation) string { return sqltext.Ident("changes_" + table.Name) },
+	Stored: "stored",
+}

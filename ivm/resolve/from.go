@@ -1,0 +1,218 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// inside is the scope of a clause before any table is in it.
+func inside(outer *scope) *scope {
+	s := &scope{outer: outer}
+	if outer != nil {
+		s.ctes = outer.ctes
+	}
+	return s
+}
+
+// fromList joins the items of a FROM clause.
+func (r *resolver) fromList(items []sqltext.From, outer *scope) (algebra.Node, *scope) {
+	s := inside(outer)
+	var node algebra.Node
+	for _, item := range items {
+		n, found := r.from(item, s)
+		r.add(s, found, item.At())
+		if node == nil {
+			node = n
+		} else {
+			node = &algebra.Join{Left: node, Right: n}
+		}
+	}
+	if node == nil { // one row of nothing
+		node = &algebra.Values{Rows: [][]algebra.Scalar{{}}}
+	}
+	return node, s
+}
+
+// from resolves an item of FROM. The items before it are in scope.
+func (r *resolver) from(item sqltext.From, before *scope) (algebra.Node, *scope) {
+	switch item := item.(type) {
+	case *sqltext.TableRef:
+		return r.tableRef(item, before)
+	case *sqltext.SubqueryRef:
+		return r.subquery(item, before)
+	case *sqltext.JoinRef:
+		return r.join(item, before)
+	case *sqltext.FunctionRef:
+		return r.function(item, before)
+	case *sqltext.XMLTableRef:
+		r.full(item.Pos, "XMLTABLE", "")
+		return r.opaque(item.Alias, item.Columns)
+	}
+	panic("unknown kind of item in FROM")
+}
+
+func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *scope) {
+	if t.Sample != nil {
+		r.errs.Add(refused(r.pos(t.Sample.Pos), "TABLESAMPLE", "it gives other rows each time"))
+	}
+	if t.Schema == "" {
+		if cte := before.ctes.find(t.Name); cte != nil {
+			return r.cte(t, cte)
+		}
+	}
+	table := r.relation(t.Schema, t.Name)
+	if table == nil {
+		r.errs.Add(unknownRelation(r.pos(t.Pos), t.Name, r.catalog.RelationNames()))
+		return r.opaque(nameOf(t), nil)
+	}
+	var node algebra.Node
+	var columns []column
+	if table.Kind == catalog.View {
+		rel := r.view(t, table)
+		node, columns = rel.node, rel.columns()
+	} else {
+		node, columns = r.source(t, table)
+	}
+	named := namedTable{name: nameOf(t), columns: r.rename(t.Pos, columns, nameOf(t), t.Columns)}
+	if t.Alias == "" {
+		named.schema = table.Schema
+	}
+	return node, &scope{tables: []namedTable{named}, visible: named.columns}
+}
+
+// relation finds a table or view by name.
+func (r *resolver) relation(schema, name string) *catalog.Relation {
+	if r.path == nil {
+		return r.catalog.Relation(schema, name)
+	}
+	return r.catalog.RelationIn(r.path, schema, name)
+}
+
+func nameOf(t *sqltext.TableRef) string {
+	if t.Alias != "" {
+		return t.Alias
+	}
+	return t.Name
+}
+
+// source is one occurrence of a table.
+func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra.Node, []column) {
+	switch table.Kind {
+	case catalog.Foreign, catalog.MaterializedView:
+		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
+	case catalog.Partitioned:
+		r.full(t.Pos, "changes of a partitioned table", "")
+	}
+	if table.ReadsOthers() {
+		r.full(t.Pos, "changes of a table that others inherit from", "")
+	}
+	r.reads(table)
+	node := &algebra.Source{Table: table}
+	var columns []column
+	for attr, c := range table.Columns {
+		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull})
+		r.origin[id] = origin{node, attr}
+		node.Cols = append(node.Cols, algebra.SourceCol{ID: id, Attr: attr})
+		columns = append(columns, column{c.Name, id})
+	}
+	return node, columns
+}
+
+// origin is the column of a table that a column is.
+type origin struct {
+	source *algebra.Source
+	attr   int
+}
+
+// view expands a view: its query looks names up where the view was made.
+func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
+	empty := relation{node: &algebra.Values{}}
+	if slices.Contains(r.views, view) {
+		r.errs.Add(viewCycle(r.pos(t.Pos), view.Name))
+		return empty
+	}
+	q, err := sqltext.ParseQuery(view.Query)
+	if err != nil {
+		r.errs.Add(badView(r.pos(t.Pos), view.Name, err))
+		return empty
+	}
+	inner := *r
+	inner.pos, inner.path = view.QueryPos, view.SearchPath
+	inner.views = append(slices.Clone(r.views), view)
+	rel := inner.query(q, nil)
+	rel.names = slices.Clone(rel.names)
+	copy(rel.names, view.Aliases)
+	return rel
+}
+
+// cte resolves a reference to a WITH query.
+func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope) {
+	with := cte.with
+	if with.Search != nil || with.Cycle != nil || slices.ContainsFunc(sqltext.Tables(with.Query), func(o *sqltext.TableRef) bool {
+		return o.Schema == "" && o.Name == with.Name && cte.outer.find(o.Name) == nil && r.relation("", o.Name) == nil
+	}) {
+		r.full(with.Pos, "recursive WITH query", "")
+		return r.opaque(nameOf(t), with.Columns)
+	}
+	rel := r.query(with.Query, &scope{ctes: cte.outer})
+	columns := r.rename(with.Pos, rel.columns(), with.Name, with.Columns)
+	columns = r.rename(t.Pos, columns, nameOf(t), t.Columns)
+	return rel.node, &scope{tables: []namedTable{{name: nameOf(t), columns: columns}}, visible: columns}
+}
+
+func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.Node, *scope) {
+	outer := &scope{ctes: before.ctes, outer: before.outer}
+	if item.Lateral {
+		outer = before
+	}
+	rel := r.query(item.Query, outer)
+	if item.Lateral && algebra.Verify(rel.node) != nil {
+		r.full(item.Pos, "LATERAL subquery that reads what stands before it", "")
+	}
+	columns := r.rename(item.Pos, rel.columns(), item.Alias, item.Columns)
+	return rel.node, &scope{tables: []namedTable{{name: item.Alias, columns: columns}}, visible: columns}
+}
+
+// function is for now something to recompute.
+func (r *resolver) function(item *sqltext.FunctionRef, before *scope) (algebra.Node, *scope) {
+	r.full(item.Pos, "function in FROM", "")
+	for _, f := range item.Functions {
+		r.bind(f.Call, before, "")
+	}
+	return r.opaque(item.Alias, item.Columns)
+}
+
+// opaque is an item whose columns nobody knows: any name may be one of them.
+func (r *resolver) opaque(name string, columns []string) (algebra.Node, *scope) {
+	s := &scope{open: true}
+	var all []column
+	for _, c := range columns {
+		all = append(all, column{c, r.columns.New(algebra.Info{Name: c, Nullable: true})})
+	}
+	s.tables, s.visible = []namedTable{{name: name, columns: all, open: true}}, all
+	return &algebra.Values{}, s
+}
+
+// rename gives columns the names that an alias lists.
+func (r *resolver) rename(at int, columns []column, table string, names []string) []column {
+	if len(names) > len(columns) {
+		r.errs.Add(tooManyNames(r.pos(at), table, len(columns), len(names)))
+		return columns
+	}
+	columns = slices.Clone(columns)
+	for i, name := range names {
+		columns[i].name = name
+	}
+	return columns
+}
+
+func (rel relation) columns() []column {
+	all := make([]column, len(rel.ids))
+	for i, id := range rel.ids {
+		all[i] = column{rel.names[i], id}
+	}
+	return all
+}

@@ -1,0 +1,173 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// grouped tells whether a SELECT makes groups.
+func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
+	return len(q.Group) > 0 || !q.Having.IsZero() || slices.ContainsFunc(targets, func(t target) bool { return r.aggregates(t.expr) })
+}
+
+// aggregates tells whether an expression calls an aggregate.
+func (r *resolver) aggregates(e sqltext.Expr) bool {
+	if call, ok := e.Call(); ok && r.isAggregate(call) {
+		return true
+	}
+	return slices.ContainsFunc(e.Children(), r.aggregates)
+}
+
+// group resolves GROUP BY, HAVING and the select list over them.
+func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) relation {
+	g := &grouper{resolver: r, node: &algebra.Aggregate{Input: node}}
+	for _, item := range q.Group {
+		g.add(item, s, targets)
+	}
+	g.node.Global = len(q.Group) == 0
+	var having []algebra.Scalar
+	for _, e := range q.Having.Conjuncts() {
+		having = append(having, g.over(r.bind(e, s, ""), e.At()))
+	}
+	rel := r.project(nil, targets, func(t target) algebra.Scalar { return g.over(r.bind(t.expr, s, ""), t.expr.At()) })
+	var input algebra.Node = g.node
+	if len(having) > 0 {
+		input = &algebra.Filter{Input: input, Conds: having}
+	}
+	rel.node = rel.node.With([]algebra.Node{input})
+	return rel
+}
+
+// grouper collects the keys and aggregates that a SELECT needs.
+type grouper struct {
+	*resolver
+	node *algebra.Aggregate
+}
+
+// add takes in an item of GROUP BY.
+func (g *grouper) add(item sqltext.Grouping, s *scope, targets []target) {
+	switch item.Kind {
+	case sqltext.Empty:
+	case sqltext.Plain:
+		for _, e := range item.Exprs {
+			if t, ok := g.meant(e, s, targets); ok {
+				g.key(g.bind(t.expr, s, "GROUP BY"), t.name)
+			}
+		}
+	default:
+		g.full(item.Pos, string(item.Kind), "write a stream table for each grouping")
+		for _, set := range item.Sets {
+			g.add(set, s, targets)
+		}
+	}
+}
+
+// meant is the target that an item of GROUP BY names by its position or alias, or the item itself.
+func (g *grouper) meant(e sqltext.Expr, s *scope, targets []target) (target, bool) {
+	if n, ok := e.Integer(); ok {
+		if n < 1 || n > len(targets) {
+			g.errs.Add(badPosition(g.pos(e.At()), n))
+			return target{}, false
+		}
+		return targets[n-1], true
+	}
+	ref, ok := e.Ref()
+	if !ok || len(ref.Parts) != 1 {
+		return target{sqltext.FigureName(e, nil), e}, true
+	}
+	name := ref.Parts[0]
+	if n := slices.IndexFunc(targets, func(t target) bool { return t.name == name }); n >= 0 && len(named(s.visible, name)) == 0 {
+		return targets[n], true
+	}
+	return target{name, e}, true
+}
+
+// key adds a key to group by and returns its column.
+func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
+	if id, ok := g.keyOf(e.Expr); ok {
+		return id
+	}
+	info := algebra.Info{Name: name, Nullable: true}
+	if id, ok := e.Column(); ok {
+		info = g.columns.Info(id)
+	}
+	id := g.columns.New(info)
+	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})
+	return id
+}
+
+func (g *grouper) keyOf(e sqltext.Expr) (algebra.ColID, bool) {
+	for _, k := range g.node.Keys {
+		if sqltext.Equal(k.Expr.Expr, e) {
+			return k.ID, true
+		}
+	}
+	return 0, false
+}
+
+// over turns an expression over rows into one over groups: what equals a key
+// becomes the key's column, and each aggregate a column of its own.
+func (g *grouper) over(e algebra.Scalar, at int) algebra.Scalar {
+	return algebra.Scalar{Expr: e.Expr.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		if id, ok := g.keyOf(e); ok {
+			return sqltext.Column(int(id)), true
+		}
+		if call, ok := e.Call(); ok && g.isAggregate(call) {
+			return sqltext.Column(int(g.aggregate(e, call))), true
+		}
+		if id, ok := e.Column(); ok {
+			return sqltext.Column(int(g.dependent(algebra.ColID(id), at))), true
+		}
+		if e.IsGrouping() {
+			g.full(e.At(), "GROUPING", "")
+		}
+		return sqltext.Expr{}, false
+	})}
+}
+
+// dependent is a column that the keys determine: that of a table whose primary
+// key is among them. It becomes a key too, which makes no other groups.
+func (g *grouper) dependent(id algebra.ColID, at int) algebra.ColID {
+	from, ok := g.origin[id]
+	if !ok || !g.determined(from) {
+		g.errs.Add(mustBeGrouped(g.pos(at), g.columns.Info(id).Name))
+		return id
+	}
+	return g.key(algebra.Ref(id), g.columns.Info(id).Name)
+}
+
+func (g *grouper) determined(from origin) bool {
+	if from.source.Table.Kind == catalog.View || len(from.source.Table.Key) == 0 {
+		return false
+	}
+	for _, attr := range from.source.Table.Key {
+		if _, ok := g.keyOf(sqltext.Column(int(from.source.Cols[attr].ID))); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// aggregate adds an aggregate, unless the same one is there.
+func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
+	for _, a := range g.node.Aggs {
+		if sqltext.Equal(a.Call.Expr, e) {
+			return a.ID
+		}
+	}
+	agg := algebra.Agg{ID: g.columns.New(algebra.Info{Name: call.Name, Nullable: call.Name != "count"}), Call: algebra.Scalar{Expr: e}}
+	if g.isBuiltin(call) && len(call.Order) == 0 && !call.WithinGroup && !call.Variadic {
+		agg.Func, agg.Distinct = call.Name, call.Distinct
+		for _, arg := range call.Args {
+			agg.Args = append(agg.Args, algebra.Scalar{Expr: arg})
+		}
+		for _, cond := range call.Filter.Conjuncts() {
+			agg.Filter = append(agg.Filter, algebra.Scalar{Expr: cond})
+		}
+	}
+	g.node.Aggs = append(g.node.Aggs, agg)
+	return agg.ID
+}

@@ -1,0 +1,133 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+func unknownColumn(at diag.Pos, name string, among []column) diag.Error {
+	var names []string
+	for _, c := range among {
+		names = append(names, c.name)
+	}
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: fmt.Sprintf("column %q does not exist", name),
+		Hint:    nearest(name, names),
+	}
+}
+
+func ambiguousColumn(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "ambiguous-column",
+		Message: fmt.Sprintf("column reference %q is ambiguous", name),
+		Hint:    "put the table's name or alias in front",
+	}
+}
+
+func unknownAlias(at diag.Pos, qualifier []string, s *scope) diag.Error {
+	name := strings.Join(qualifier, ".")
+	var names []string
+	for _, t := range s.tables {
+		names = append(names, t.name)
+	}
+	return diag.Error{
+		Pos: at, Code: "unknown-table",
+		Message: fmt.Sprintf("missing FROM-clause entry for table %q", name),
+		Hint:    nearest(name, names),
+	}
+}
+
+func unknownRelation(at diag.Pos, name string, known []string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-table",
+		Message: fmt.Sprintf("relation %q does not exist", name),
+		Hint:    nearest(name, known),
+	}
+}
+
+func repeatedTable(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "duplicate-alias",
+		Message: fmt.Sprintf("table name %q specified more than once", name),
+		Hint:    "give one of them an alias",
+	}
+}
+
+func tooManyNames(at diag.Pos, table string, have, given int) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "column-count",
+		Message: fmt.Sprintf("table %q has %d columns available but %d columns specified", table, have, given),
+	}
+}
+
+func wrongArity(at diag.Pos, kind string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "column-count",
+		Message: fmt.Sprintf("each %s query must have the same number of columns", kind),
+	}
+}
+
+func unequalRows(at diag.Pos) diag.Error {
+	return diag.Error{Pos: at, Code: "column-count", Message: "VALUES lists must all be the same length"}
+}
+
+func mustBeGrouped(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: fmt.Sprintf("column %q must appear in the GROUP BY clause or be used in an aggregate function", name),
+		Hint:    "group by it too, or aggregate it",
+	}
+}
+
+func misplacedAggregate(at diag.Pos, clause string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: fmt.Sprintf("aggregate functions are not allowed in %s", clause),
+		Hint:    "filter groups with HAVING",
+	}
+}
+
+func badPosition(at diag.Pos, n int) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: fmt.Sprintf("GROUP BY position %d is not in select list", n),
+	}
+}
+
+func volatileCall(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "volatile",
+		Message: fmt.Sprintf("%s gives another result each time, so no stored result can equal the query", name),
+		Hint:    "compute it where the stream table is read",
+	}
+}
+
+func whoAsks(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "volatile",
+		Message: fmt.Sprintf("%s is another value for each session, so no stored result can equal the query", name),
+		Hint:    "compare with it where the stream table is read",
+	}
+}
+
+func refused(at diag.Pos, what, why string) diag.Error {
+	return diag.Error{Pos: at, Code: "not-a-view", Message: fmt.Sprintf("a stream table's query cannot have %s: %s", what, why)}
+}
+
+func badView(at diag.Pos, name string, err error) diag.Error {
+	return diag.Error{Pos: at, Code: "syntax", Message: fmt.Sprintf("the query of view %s cannot be read: %v", name, err)}
+}
+
+func viewCycle(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "view-cycle", Message: fmt.Sprintf("view %s reads itself", name)}
+}
+
+func nearest(name string, candidates []string) string {
+	if found := diag.Nearest(name, candidates); found != "" {
+		return fmt.Sprintf("did you mean %q?", found)
+	}
+	return ""
+}

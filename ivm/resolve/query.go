@@ -1,0 +1,100 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// query resolves any kind of query. outer is what it sees around it: WITH
+// queries and, in a subquery of an expression, columns.
+func (r *resolver) query(q sqltext.Query, outer *scope) relation {
+	switch q := q.(type) {
+	case *sqltext.Select:
+		return r.sel(q, r.with(q.With, outer))
+	case *sqltext.SetOp:
+		return r.setOp(q, r.with(q.With, outer))
+	case *sqltext.Values:
+		return r.values(q, r.with(q.With, outer))
+	}
+	panic("unknown kind of query")
+}
+
+// with adds WITH queries to what is visible. Each reference resolves them anew,
+// so that each has columns of its own.
+func (r *resolver) with(queries []sqltext.CTE, outer *scope) *scope {
+	if len(queries) == 0 {
+		return outer
+	}
+	s := &scope{}
+	if outer != nil {
+		*s = *outer
+	}
+	for _, q := range queries {
+		s.ctes = &cteScope{with: q, outer: s.ctes}
+	}
+	return s
+}
+
+// setOp resolves UNION, INTERSECT and EXCEPT.
+func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
+	left, right := r.query(q.Left, outer), r.query(q.Right, outer)
+	r.tail(q.Tail, q.Pos)
+	if q.Kind != sqltext.Union {
+		r.full(q.Pos, string(q.Kind), "")
+		return left
+	}
+	if len(left.ids) != len(right.ids) {
+		r.errs.Add(wrongArity(r.pos(q.Right.At()), "UNION"))
+		return left
+	}
+	rel := relation{names: left.names}
+	for i, name := range left.names {
+		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
+		rel.ids = append(rel.ids, r.columns.New(algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable}))
+	}
+	rel.node = &algebra.Union{Cols: rel.ids, From: []algebra.Branch{{Input: left.node, Cols: left.ids}, {Input: right.node, Cols: right.ids}}}
+	if !q.All {
+		rel.node = &algebra.Distinct{Input: rel.node}
+	}
+	return rel
+}
+
+// values resolves a VALUES list.
+func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
+	node := &algebra.Values{}
+	rel := relation{node: node}
+	for i := range q.Rows[0] {
+		name := "column" + itoa(i+1)
+		rel.names = append(rel.names, name)
+		rel.ids = append(rel.ids, r.columns.New(algebra.Info{Name: name, Nullable: true}))
+	}
+	node.Cols = rel.ids
+	for _, row := range q.Rows {
+		if len(row) != len(rel.ids) {
+			r.errs.Add(unequalRows(r.pos(row[0].At())))
+		}
+		node.Rows = append(node.Rows, r.bindAll(row, inside(outer), "VALUES"))
+	}
+	r.tail(q.Tail, q.Pos)
+	return rel
+}
+
+// tail resolves what may stand behind a query. Order alone means nothing for a
+// stored result.
+func (r *resolver) tail(t sqltext.Tail, at int) {
+	if len(t.Locks) > 0 {
+		r.errs.Add(refused(r.pos(at), "FOR "+t.Locks[0].Strength, "it would lock rows on each refresh"))
+	}
+	if !t.Limit.IsZero() || !t.Offset.IsZero() {
+		r.full(first(t.Limit.At(), t.Offset.At(), at), "LIMIT or OFFSET", "order and limit where the stream table is read")
+	}
+}
+
+func first(positions ...int) int {
+	if n := slices.IndexFunc(positions, func(p int) bool { return p >= 0 }); n >= 0 {
+		return positions[n]
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+// Package resolve binds the names of a query to columns and turns it into an
+// algebra tree. There is a file per clause; each takes the scope that the
+// clause sees.
+package resolve
+
+import (
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Result is what a query came to.
+type Result struct {
+	// Root makes the query's rows; nil if the query can only be recomputed.
+	Root    algebra.Node
+	Output  []Output
+	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
+	// Full says why the query can only be recomputed: empty if it need not be.
+	Full []Reason
+}
+
+// Output is a column of the query's result.
+type Output struct {
+	Name string
+	ID   algebra.ColID
+}
+
+// Reason is a part of a query that nothing but recomputing follows.
+type Reason struct {
+	Pos  diag.Pos
+	What string // such as "window function"
+	Hint string // what to write instead; may be empty
+}
+
+// Query resolves a parsed query; pos tells where an offset in its text is. Problems go to errs.
+func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
+	r := &resolver{catalog: c, columns: columns, errs: errs, result: &Result{}, origin: map[algebra.ColID]origin{}, pos: pos}
+	rel := r.query(q, nil)
+	r.result.Output = rel.outputs()
+	r.result.Root = rel.node
+	if len(r.result.Full) > 0 {
+		r.result.Root = nil
+	}
+	return *r.result
+}
+
+// resolver works on one text: the query's, or that of a view in it.
+type resolver struct {
+	catalog *catalog.Catalog
+	columns *algebra.Columns
+	errs    *diag.List
+	result  *Result
+	origin  map[algebra.ColID]origin // of columns of tables
+
+	pos   func(offset int) diag.Pos
+	path  []string            // along which a view looks names up; nil: the catalog's
+	views []*catalog.Relation // that are being expanded, outermost first
+}
+
+// full notes that the query can only be recomputed.
+func (r *resolver) full(at int, what, hint string) {
+	r.result.Full = append(r.result.Full, Reason{r.pos(at), what, hint})
+}
+
+func (r *resolver) reads(table *catalog.Relation) {
+	for _, known := range r.result.Sources {
+		if known == table {
+			return
+		}
+	}
+	r.result.Sources = append(r.result.Sources, table)
+}
+
+// relation is a node and the names of its columns.
+type relation struct {
+	node  algebra.Node
+	names []string
+	ids   []algebra.ColID
+}
+
+func (rel relation) outputs() []Output {
+	out := make([]Output, len(rel.ids))
+	for i, id := range rel.ids {
+		out[i] = Output{rel.names[i], id}
+	}
+	return out
+}

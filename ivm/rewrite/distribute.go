@@ -1,0 +1,92 @@
+package rewrite
+
+import "github.com/pgsluice/sluice/ivm/algebra"
+
+// Distribute pulls unions up through filters, projections and joins, so that
+// each term of a delta is one join whose conditions all stand together:
+//
+//	σ(X ⊎ Y) = σ(X) ⊎ σ(Y)    π(X ⊎ Y) = π(X) ⊎ π(Y)    (X ⊎ Y) ⋈ Z = X ⋈ Z ⊎ Y ⋈ Z
+//
+// A relation before its changes stays one relation.
+func Distribute(n algebra.Node) algebra.Node {
+	return algebra.Rewrite(n, func(n algebra.Node) algebra.Node {
+		switch n := n.(type) {
+		case *algebra.Filter, *algebra.Project, *algebra.Negate:
+			return distribute(n, 0)
+		case *algebra.Join:
+			return distributeJoin(n)
+		case *algebra.Union:
+			return flatten(n)
+		}
+		return n
+	})
+}
+
+func distributeJoin(n *algebra.Join) algebra.Node {
+	left, isUnion := distribute(n, 0).(*algebra.Union)
+	if !isUnion {
+		return distribute(n, 1)
+	}
+	u := &algebra.Union{Cols: left.Cols}
+	for _, b := range left.From {
+		u.From = append(u.From, algebra.Branch{Input: distribute(b.Input, 1), Cols: b.Cols})
+	}
+	return flatten(u)
+}
+
+// distribute puts an operator above each branch of the union that is its input
+// of the given number, if it is one.
+func distribute(n algebra.Node, input int) algebra.Node {
+	u, ok := n.Inputs()[input].(*algebra.Union)
+	if !ok || algebra.IsBefore(u) {
+		return n
+	}
+	spread := &algebra.Union{Cols: n.Columns()}
+	for _, b := range u.From {
+		inputs := n.Inputs()
+		inputs[input] = renamed(b, u.Cols)
+		spread.From = append(spread.From, algebra.Branch{Input: n.With(inputs), Cols: spread.Cols})
+	}
+	return spread
+}
+
+// renamed is a branch under the numbers of the union's columns.
+func renamed(b algebra.Branch, as []algebra.ColID) algebra.Node {
+	p := &algebra.Project{Input: b.Input}
+	same := true
+	for i, id := range as {
+		p.Items = append(p.Items, algebra.Item{ID: id, Expr: algebra.Ref(b.Cols[i])})
+		same = same && id == b.Cols[i]
+	}
+	if same {
+		return b.Input
+	}
+	return p
+}
+
+// flatten makes one union of unions: (X ⊎ Y) ⊎ Z = X ⊎ Y ⊎ Z.
+func flatten(u *algebra.Union) algebra.Node {
+	if algebra.IsBefore(u) {
+		return u
+	}
+	flat := &algebra.Union{Cols: u.Cols}
+	for _, b := range u.From {
+		inner, ok := b.Input.(*algebra.Union)
+		if !ok || algebra.IsBefore(inner) {
+			flat.From = append(flat.From, b)
+			continue
+		}
+		place := map[algebra.ColID]int{}
+		for i, id := range inner.Cols {
+			place[id] = i
+		}
+		for _, below := range inner.From {
+			cols := make([]algebra.ColID, len(b.Cols))
+			for i, id := range b.Cols {
+				cols[i] = below.Cols[place[id]]
+			}
+			flat.From = append(flat.From, algebra.Branch{Input: below.Input, Cols: cols})
+		}
+	}
+	return flat
+}

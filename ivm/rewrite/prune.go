@@ -1,0 +1,31 @@
+// Package rewrite simplifies trees. Each rule is a function that keeps the
+// rows of a tree as they are.
+package rewrite
+
+import "github.com/pgsluice/sluice/ivm/algebra"
+
+// PruneColumns leaves in each source the columns that something above reads.
+// Which columns those are decides what change logs hold.
+func PruneColumns(root algebra.Node) algebra.Node {
+	read := map[algebra.ColID]bool{}
+	note := func(ids []algebra.ColID) {
+		for _, id := range ids {
+			read[id] = true
+		}
+	}
+	note(root.Columns())
+	algebra.Walk(root, func(n algebra.Node) { note(algebra.Reads(n)) })
+	return algebra.Rewrite(root, func(n algebra.Node) algebra.Node {
+		s, ok := n.(*algebra.Source)
+		if !ok {
+			return n
+		}
+		pruned := &algebra.Source{Table: s.Table}
+		for _, c := range s.Cols {
+			if read[c.ID] {
+				pruned.Cols = append(pruned.Cols, c)
+			}
+		}
+		return pruned
+	})
+}
