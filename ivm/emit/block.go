@@ -102,14 +102,23 @@ func (b *block) over(e sqltext.Expr) sqltext.Expr {
 
 // named puts the leaves' names in the place of their columns.
 func (b *block) named(e sqltext.Expr) string {
+	if id, ok := e.Column(); ok { // most are no more than that, and printing expressions takes time
+		alias, column := b.place(id)
+		return sqltext.Ident(alias) + "." + sqltext.Ident(column)
+	}
 	return e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
 		id, ok := e.Column()
 		if !ok {
 			return sqltext.Expr{}, false
 		}
-		i := b.home(algebra.ColID(id))
-		return name(b.items[i].alias, b.items[i].leaf.Columns[algebra.ColID(id)]), true
+		return sqltext.Name(b.place(id)), true
 	}).SQL()
+}
+
+// place is the alias and the name of a leaf's column.
+func (b *block) place(id int) (alias, column string) {
+	item := b.items[b.home(algebra.ColID(id))]
+	return item.alias, item.leaf.Columns[algebra.ColID(id)]
 }
 
 // home is the item that a leaf's column comes from.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Mult is the column that holds the multiplicity of a row. No column of a
@@ -108,6 +107,3 @@ func (w *Writer) names(ids []algebra.ColID) []string {
 	}
 	return names
 }
-
-// name is a column of an alias as an expression.
-func name(alias, column string) sqltext.Expr { return sqltext.Name(alias, column) }
