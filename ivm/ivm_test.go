@@ -13,7 +13,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// TestChanges runs testdata/changes: what a query compiles to, how its changes come about, and the SQL of that.
+// TestChanges runs testdata: what a query compiles to, how its changes come about, and the SQL of that.
 func TestChanges(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var known *catalog.Catalog
@@ -33,6 +33,12 @@ func TestChanges(t *testing.T) {
 				return algebra.Format(view.Root, view.Columns)
 			case "delta":
 				return view.DeltaTree()
+			case "simplify":
+				return view.SimplifiedTree()
+			case "strategy":
+				return string(view.Strategy()) + "\n"
+			case "rows":
+				return view.Rows() + "\n"
 			case "sql":
 				return view.Change(tables) + "\n"
 			}
