@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -22,8 +23,11 @@ const (
 // Stages are those of Explain, in order.
 var Stages = []string{StageResolve, StageDelta, StageSimplify, StageSQL}
 
+// Formats are how Explain draws trees.
+var Formats = map[string]ivm.Draw{"text": algebra.Format, "mermaid": algebra.Mermaid}
+
 // Explain says how a stream table is kept up to date: all of it, or one stage. Problems of the spec's queries come back.
-func Explain(s *spec.Spec, name, stage string) (text string, found bool, errs *diag.List) {
+func Explain(s *spec.Spec, name, stage string, draw ivm.Draw) (text string, found bool, errs *diag.List) {
 	errs = &diag.List{}
 	views := compileViews(s, errs)
 	for n, t := range s.StreamTables {
@@ -34,14 +38,14 @@ func Explain(s *spec.Spec, name, stage string) (text string, found bool, errs *d
 			return "", true, errs
 		}
 		if stage != "" {
-			return explainStage(views[n], t.Name, stage), true, errs
+			return explainStage(views[n], t.Name, stage, draw), true, errs
 		}
-		return explain(views[n], t.Name), true, errs
+		return explain(views[n], t.Name, draw), true, errs
 	}
 	return "", false, errs
 }
 
-func explain(v *ivm.View, name string) string {
+func explain(v *ivm.View, name string, draw ivm.Draw) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", name, v.Strategy())
 	for _, reason := range v.Full {
@@ -53,21 +57,21 @@ func explain(v *ivm.View, name string) string {
 	}
 	fmt.Fprintf(&out, "reads: %s\n", strings.Join(sources, ", "))
 	for _, stage := range Stages {
-		if text := explainStage(v, name, stage); text != "" {
+		if text := explainStage(v, name, stage, draw); text != "" {
 			fmt.Fprintf(&out, "\n%s\n%s", stage, text)
 		}
 	}
 	return out.String()
 }
 
-func explainStage(v *ivm.View, name, stage string) string {
+func explainStage(v *ivm.View, name, stage string, draw ivm.Draw) string {
 	switch stage {
 	case StageResolve:
-		return v.Tree()
+		return v.Tree(draw)
 	case StageDelta:
-		return v.DeltaTree()
+		return v.DeltaTree(draw)
 	case StageSimplify:
-		return v.SimplifiedTree()
+		return v.SimplifiedTree(draw)
 	}
 	sql := v.Change(ivm.Tables{
 		Log:    func(table *catalog.Relation) string { return sqltext.Ident("changes_" + table.Name) },

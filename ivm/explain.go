@@ -22,24 +22,29 @@ func (v *View) calculus() delta.Calculus {
 	return delta.Calculus{Columns: v.Columns, Changed: delta.All}
 }
 
-// Tree prints the view's tree; it is empty if the view can only be recomputed.
-func (v *View) Tree() string { return v.format(v.Root) }
+// Draw writes a tree over the columns of a compilation: algebra.Format or
+// algebra.Mermaid.
+type Draw func(algebra.Node, *algebra.Columns) string
 
-// DeltaTree prints how what keeps no state changes, as the laws have it.
-func (v *View) DeltaTree() string { return v.format(v.delta()) }
+// Tree draws the view's tree; nothing if the view can only be recomputed.
+func (v *View) Tree(draw Draw) string { return v.draw(v.Root, draw) }
+
+// DeltaTree draws how the view, or the input of its groups, changes, as the
+// laws have it.
+func (v *View) DeltaTree(draw Draw) string { return v.draw(v.delta(), draw) }
 
 // SimplifiedTree is DeltaTree after simplification.
-func (v *View) SimplifiedTree() string {
+func (v *View) SimplifiedTree(draw Draw) string {
 	d := v.delta()
-	if d == nil {
-		return ""
+	if d != nil {
+		d = rewrite.Distribute(d)
 	}
-	return v.format(rewrite.Distribute(d))
+	return v.draw(d, draw)
 }
 
-func (v *View) format(n algebra.Node) string {
+func (v *View) draw(n algebra.Node, draw Draw) string {
 	if n == nil {
 		return ""
 	}
-	return algebra.Format(n, v.Columns)
+	return draw(n, v.Columns)
 }

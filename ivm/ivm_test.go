@@ -32,9 +32,11 @@ func TestChanges(t *testing.T) {
 			case "tree":
 				return algebra.Format(view.Root, view.Columns)
 			case "delta":
-				return view.DeltaTree()
+				return view.DeltaTree(algebra.Format)
 			case "simplify":
-				return view.SimplifiedTree()
+				return view.SimplifiedTree(algebra.Format)
+			case "mermaid":
+				return view.DeltaTree(algebra.Mermaid)
 			case "strategy":
 				return string(view.Strategy()) + "\n"
 			case "rows":

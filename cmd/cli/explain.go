@@ -13,7 +13,7 @@ import (
 )
 
 func newExplain() *cobra.Command {
-	var stage string
+	var stage, format string
 	command := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Explains how a stream table is kept equal to its query",
@@ -22,21 +22,25 @@ func newExplain() *cobra.Command {
 			if stage != "" && !slices.Contains(generator.Stages, stage) {
 				return exitError{exitUsage, fmt.Sprintf("sluice: --stage is one of %s\n", strings.Join(generator.Stages, ", "))}
 			}
-			return explain(cmd, args[0], stage)
+			if generator.Formats[format] == nil {
+				return exitError{exitUsage, "sluice: --format is text or mermaid\n"}
+			}
+			return explain(cmd, args[0], stage, format)
 		}),
 	}
 	command.Flags().StringVar(&stage, "stage", "", "show no more than one `stage`: "+strings.Join(generator.Stages, ", "))
+	command.Flags().StringVar(&format, "format", "text", "how trees are drawn: text or mermaid")
 	return command
 }
 
-func explain(cmd *cobra.Command, name, stage string) error {
+func explain(cmd *cobra.Command, name, stage, format string) error {
 	specs, problems := spec.Load(option(cmd, "file"))
 	if err := invalid(problems); err != nil {
 		return err
 	}
 	var names []string
 	for _, s := range specs {
-		text, found, errs := generator.Explain(s, name, stage)
+		text, found, errs := generator.Explain(s, name, stage, generator.Formats[format])
 		problems.Merge(errs)
 		if found {
 			fmt.Fprint(cmd.OutOrStdout(), text)

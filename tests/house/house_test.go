@@ -17,7 +17,7 @@ var rooms = map[string][]string{
 	"cmd/demo":         {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
 	"cmd/live":         {"generator", "ivm/sqltext"},
 	"cmd/sandbox":      {},
-	"generator":        {"generator/render", "generator/spec", "ivm", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator":        {"generator/render", "generator/spec", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"generator/render": {"ivm/sqltext", "templates"},
 	"generator/spec":   {"ivm/diag"},
 	"ivm":              {"ivm/algebra", "ivm/catalog", "ivm/delta", "ivm/diag", "ivm/emit", "ivm/resolve", "ivm/rewrite", "ivm/sqltext"},
