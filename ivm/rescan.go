@@ -2,6 +2,7 @@ package ivm
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/emit"
@@ -69,20 +70,11 @@ func keyNames(keys []Key) []string {
 func hidden(keys []Key, output []string) []string {
 	var names []string
 	for _, k := range keys {
-		if !contains(output, k.Name) {
+		if !slices.Contains(output, k.Name) {
 			names = append(names, k.Name)
 		}
 	}
 	return names
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // withKeys adds the hidden keys to the columns of the view's tree.
@@ -90,7 +82,7 @@ func (v *View) withKeys(root algebra.Node, keys []Key) algebra.Node {
 	p := root.(*algebra.Project)
 	with := &algebra.Project{Input: p.Input, Items: append([]algebra.Item{}, p.Items...)}
 	for _, k := range keys {
-		if !contains(v.names(), k.Name) {
+		if !slices.Contains(v.names(), k.Name) {
 			with.Items = append(with.Items, algebra.Item{ID: v.Columns.New(v.Columns.Info(k.id)), Expr: algebra.Ref(k.id)})
 		}
 	}

@@ -57,9 +57,3 @@ type Item struct {
 	ID   ColID
 	Expr Scalar
 }
-
-// SortKey is an expression to sort by and how, such as "desc nulls last".
-type SortKey struct {
-	Expr  Scalar
-	Order string
-}

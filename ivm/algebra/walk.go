@@ -22,19 +22,6 @@ func Rewrite(n Node, replace func(Node) Node) Node {
 	return replace(n)
 }
 
-// Sources lists the occurrences of tables in a tree, left to right, each once.
-func Sources(n Node) []*Source {
-	var found []*Source
-	seen := map[*Source]bool{}
-	Walk(n, func(n Node) {
-		if s, ok := n.(*Source); ok && !seen[s] {
-			seen[s] = true
-			found = append(found, s)
-		}
-	})
-	return found
-}
-
 // Reads lists the columns of its inputs that a node reads.
 func Reads(n Node) []ColID {
 	var ids []ColID
