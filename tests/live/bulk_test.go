@@ -19,7 +19,7 @@ func TestManyRowsAfterFew(t *testing.T) {
 		{"update pgtrickle.payments set retry_count = 3 where event_id = 'a'", "update pgtrickle.payments set retry_count = 3"},
 		{"update pgtrickle.payments set retry_count = 0 where event_id = 'a'", "update pgtrickle.payments set retry_count = 0"},
 		{"select pgtrickle.inbox_mark_processed('payments', event_id) from pgtrickle.inbox_claim('payments', 1)",
-			"select count(pgtrickle.inbox_mark_processed('payments', event_id)) from pgtrickle.inbox_claim('payments', 5000)"},
+			"select count(pgtrickle.inbox_mark_processed('payments', event_id)) from pgtrickle.inbox_claim('payments', 2000)"},
 		{"update pgtrickle.payments set processed_at = now() where event_id = 'a'", "update pgtrickle.payments set processed_at = now()"},
 		{"delete from pgtrickle.payments where event_id = 'a'", "delete from pgtrickle.payments"},
 	}
