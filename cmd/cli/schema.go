@@ -10,7 +10,7 @@ func newSchema() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "schema",
 		Short: "Schemas that specs refer to",
-	}, newSchemaSpec())
+	}, newSchemaPull(), newSchemaSpec())
 }
 
 func newSchemaSpec() *cobra.Command {

@@ -18,6 +18,19 @@ func (s *Spec) readFiles(errs *diag.List) {
 			s.DDL = append(s.DDL, ddl)
 		}
 	}
+	s.readQueries(errs)
+}
+
+// DDLFiles returns the paths of the files that Schema names, whether or not they exist.
+func (s *Spec) DDLFiles() []string {
+	var paths []string
+	for _, file := range s.Schema {
+		paths = append(paths, beside(file.At, file.Value))
+	}
+	return paths
+}
+
+func (s *Spec) readQueries(errs *diag.List) {
 	for i := range s.StreamTables {
 		t := &s.StreamTables[i]
 		if t.QueryFile != "" {

@@ -13,10 +13,19 @@ import (
 // Load reads and validates what path names: a file, a directory whose YAML files are one spec, or a directory of such directories,
 // each a spec of its own. The specs are fit for use only if the list is empty; otherwise it holds every problem that was found.
 func Load(path string) ([]*Spec, *diag.List) {
+	return loadAll(path, (*Spec).readFiles)
+}
+
+// LoadQueries is Load without the DDL files, which need not exist yet.
+func LoadQueries(path string) ([]*Spec, *diag.List) {
+	return loadAll(path, (*Spec).readQueries)
+}
+
+func loadAll(path string, readFiles func(*Spec, *diag.List)) ([]*Spec, *diag.List) {
 	errs := &diag.List{}
 	var specs []*Spec
 	for _, files := range specFiles(path, errs) {
-		specs = append(specs, loadOne(files, errs))
+		specs = append(specs, loadOne(files, readFiles, errs))
 	}
 	checkDistinctExtensions(specs, errs)
 	return specs, errs
@@ -67,7 +76,7 @@ func readDir(dir string) []fs.DirEntry {
 	return entries
 }
 
-func loadOne(files []string, errs *diag.List) *Spec {
+func loadOne(files []string, readFiles func(*Spec, *diag.List), errs *diag.List) *Spec {
 	merged := &Spec{Place: Place{At: diag.Pos{File: files[0], Line: 1, Col: 1}}, Files: files}
 	setDefaults(reflect.ValueOf(merged).Elem())
 	readable := true
@@ -81,7 +90,7 @@ func loadOne(files []string, errs *diag.List) *Spec {
 	if readable && !merged.Given("extension") && !merged.meant["extension"] {
 		errs.Add(missingField(merged.At, "extension", "the spec"))
 	}
-	merged.readFiles(errs)
+	readFiles(merged, errs)
 	merged.complete()
 	merged.validate(errs)
 	return merged

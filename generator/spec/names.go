@@ -3,6 +3,7 @@ package spec
 import (
 	"crypto/md5"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -42,6 +43,15 @@ func (n Name) String() string {
 		return n.Name
 	}
 	return n.Schema + "." + n.Name
+}
+
+// ParseName reads a name from a command line: as in a spec, verbatim, with its schema before a dot, and parts in double quotes where they hold dots.
+func ParseName(text string) (Name, error) {
+	name, problem := parseName(text)
+	if problem != "" {
+		return Name{}, fmt.Errorf("%q is no name: %s", text, problem)
+	}
+	return name, nil
 }
 
 // parseName splits a name at its dot. A part in double quotes may itself hold dots, and a doubled quote in it is one quote.

@@ -33,6 +33,20 @@ func (i *Inbox) DerivedRelations(extension Extension) []Name {
 	return derivedIn(i.DerivedSchema(extension), full)
 }
 
+// Makes returns every relation that the spec makes.
+func (s *Spec) Makes() []Name {
+	c := checker{Spec: s}
+	var made []Name
+	for _, object := range slices.Concat(c.namedTables(), c.namedOutboxes(), c.namedInboxes()) {
+		for _, claim := range object.claims {
+			if !claim.adopted {
+				made = append(made, claim.relation)
+			}
+		}
+	}
+	return made
+}
+
 func derivedIn(schema string, full []string) []Name {
 	names := make([]Name, len(full))
 	for i, name := range full {
@@ -45,7 +59,7 @@ func (c checker) namedInboxes() []named {
 	var objects []named
 	for n := range c.Inboxes {
 		i := &c.Inboxes[n]
-		claims := []claim{{relation: i.Relation}}
+		claims := []claim{{relation: i.Relation, adopted: !i.Managed()}}
 		derived := i.DerivedRelations(c.Extension)
 		for n, relation := range derived {
 			if !slices.Contains(derived[:n], relation) { // tiers of one name are reported elsewhere

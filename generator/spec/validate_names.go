@@ -33,6 +33,7 @@ type claim struct {
 	relation Name
 	ofTable  bool // made from a stream table's name; the same name in another schema is told apart by a suffix
 	catalog  bool // may begin with pgt_
+	adopted  bool // a table of the user's
 }
 
 // names checks that names are distinct within a kind, and the relations that are made from them among all kinds.

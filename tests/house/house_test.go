@@ -13,9 +13,10 @@ const module = "github.com/pgsluice/sluice/"
 // rooms lists what each room may import of ours, by prefix. Imports point down only.
 var rooms = map[string][]string{
 	"cmd/sluice":       {"cmd/cli"},
-	"cmd/cli":          {"cmd/demo", "cmd/live", "cmd/sandbox", "generator", "generator/spec", "ivm/diag"},
+	"cmd/cli":          {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "generator", "generator/spec", "ivm/diag"},
 	"cmd/demo":         {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
 	"cmd/live":         {"generator", "ivm/sqltext"},
+	"cmd/pull":         {"generator", "generator/spec", "ivm/diag", "ivm/sqltext"},
 	"cmd/sandbox":      {},
 	"generator":        {"generator/render", "generator/spec", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"generator/render": {"ivm/sqltext", "templates"},
@@ -35,7 +36,7 @@ var rooms = map[string][]string{
 
 // homes lists where each third-party module lives; tests may use any.
 var homes = map[string][]string{
-	"github.com/jackc/pgx":                       {"cmd/live", "cmd/cli", "cmd/demo"},
+	"github.com/jackc/pgx":                       {"cmd/live", "cmd/cli", "cmd/demo", "cmd/pull"},
 	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},
