@@ -29,7 +29,7 @@ var Formats = map[string]ivm.Draw{"text": algebra.Format, "mermaid": algebra.Mer
 // Explain says how a stream table is kept up to date: all of it, or one stage. Problems of the spec's queries come back.
 func Explain(s *spec.Spec, name, stage string, draw ivm.Draw) (text string, found bool, errs *diag.List) {
 	errs = &diag.List{}
-	views := compileViews(s, errs)
+	views := compileViews(s, errs).views
 	for n, t := range s.StreamTables {
 		if t.Name != name && t.Relation.Name != name {
 			continue

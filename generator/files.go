@@ -22,8 +22,8 @@ func (e *Extension) Files() Files {
 		extension + e.Name + ".control":                     e.control(),
 		extension + e.Name + "--" + e.Version + ".sql":      e.extensionScript(),
 		extension + "Makefile":                              e.makefile(),
-		migrations + e.Name + "_" + e.Version + ".up.sql":   e.migration("Installs", e.Install(Plain)),
-		migrations + e.Name + "_" + e.Version + ".down.sql": e.migration("Removes", e.Uninstall()),
+		migrations + e.Name + "_" + e.Version + ".up.sql":   e.migration("Installs", e.Install(Plain), e.Fill()),
+		migrations + e.Name + "_" + e.Version + ".down.sql": e.migration("Removes", e.Uninstall(), ""),
 	}
 	for name, text := range e.jobs {
 		files[e.Name+"/jobs/"+name] = text

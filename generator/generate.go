@@ -14,7 +14,7 @@ import (
 // come back at their place in the spec; the extension is then nil.
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
-	compileViews(s, errs)
+	compiled := compileViews(s, errs)
 	unsupported(s, errs)
 	endsQuotes(s, errs)
 	checkExpressions(s, errs)
@@ -22,12 +22,14 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	view := viewOf(s)
+	view.StreamTables, view.Sources = streamTables(s, compiled)
 	b := &builder{places: map[string]origin{}, errs: errs}
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
 		b.inbox(inbox)
 	}
+	b.streamTables(s, compiled, view)
 	b.at = origin{"the extension", s.Extension.At}
 	b.interfaces(view)
 	b.grants(s, view)
@@ -35,7 +37,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs}, errs
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
@@ -67,6 +69,43 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("catalog/pgt_inbox_progress.sql", view)
 		b.add("inbox/inbox_is_my_partition.sql", view)
 	}
+	if len(view.StreamTables) > 0 {
+		for _, name := range []string{
+			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+		} {
+			b.add("catalog/"+name+".sql", view)
+		}
+	}
+}
+
+// streamTables adds the functions of sources and stream tables, and claims the names of what those make.
+func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Extension) {
+	for _, source := range view.Sources {
+		b.at = origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables")}
+		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
+		templates := []string{"capture_insert", "capture_update", "capture_delete", "capture_truncate", "capture_row", "attach"}
+		if source.Made {
+			templates = []string{"attach"}
+		}
+		for _, template := range templates {
+			b.add("source/"+template+".sql", source)
+		}
+	}
+	for i, t := range view.StreamTables {
+		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
+		for _, name := range []render.Name{t.Table, t.Rows} {
+			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
+		}
+		b.add("stream_table/attach.sql", t)
+		if len(t.Delta) > 0 {
+			b.add("stream_table/merge.sql", t)
+		}
+		b.add("stream_table/rebuild.sql", t)
+		b.add("stream_table/refresh.sql", t)
+		b.add("stream_table/tick.sql", t)
+		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
+		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
+	}
 }
 
 func (b *builder) schemas(s *spec.Spec) {
@@ -82,6 +121,11 @@ func schemaNames(s *spec.Spec) []string {
 	for _, i := range s.Inboxes {
 		if !slices.Contains(names, i.Schema) {
 			names = append(names, i.Schema)
+		}
+	}
+	for _, t := range s.StreamTables {
+		if !slices.Contains(names, t.Relation.Schema) {
+			names = append(names, t.Relation.Schema)
 		}
 	}
 	return names
@@ -129,6 +173,15 @@ func (b *builder) interfaces(view render.Extension) {
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
+	}
+	if len(view.StreamTables) > 0 {
+		for _, template := range []string{"pgt_stream_table", "refresh_stream_table", "pgt_fill"} {
+			b.add("stream_table/"+template+".sql", view)
+		}
+	}
+	if len(view.Sources) > 0 {
+		b.add("source/pgt_prune.sql", view)
+		b.addStatement("row", "pgt_tasks: "+render.PruneTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.PruneTask}, "")
 	}
 	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)

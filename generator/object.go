@@ -52,6 +52,7 @@ type Extension struct {
 	Name, Version, Schema string
 	Objects               []Object // in an order in which they can be created
 	jobs                  map[string]string
+	fills                 bool // has stream tables
 }
 
 // Digest changes whenever any object does.

@@ -79,6 +79,11 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 	report(s.Roles.Field("producer"), "role producer", s.Roles.Producer)
 	report(s.Roles.Field("consumer"), "role consumer", s.Roles.Consumer)
 	report(s.Roles.Field("monitor"), "role monitor", s.Roles.Monitor)
+	for n := range s.StreamTables {
+		t := &s.StreamTables[n]
+		report(t.Field("name"), "stream table name", t.Name)
+		report(t.Query.At, "the query", t.Query.Text)
+	}
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
 		report(i.Field("name"), "inbox name", i.Name)
@@ -94,7 +99,12 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 			errs.Add(notGenerated(at, what))
 		}
 	}
-	report(len(s.StreamTables) > 0, s.Field("stream_tables"), "stream tables")
+	for n := range s.StreamTables {
+		t := &s.StreamTables[n]
+		report(t.Outbox != nil, t.Field("outbox"), "outboxes of stream tables")
+		report(t.RefreshMode == spec.RefreshImmediate || t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
+		report(t.RenamedFrom != "", t.Field("renamed_from"), "renames")
+	}
 	report(len(s.Outboxes) > 0, s.Field("outboxes"), "outboxes")
 	report(len(s.ConsumerGroups) > 0, s.Field("consumer_groups"), "consumer groups")
 	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)

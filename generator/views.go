@@ -10,10 +10,14 @@ import (
 
 // compileViews compiles the query of each stream table, in the spec's order; what reads another comes after it. A view is nil
 // if its query is wrong, which goes to errs.
-func compileViews(s *spec.Spec, errs *diag.List) []*ivm.View {
-	c := &compiler{spec: s, known: catalog.New("public", s.Extension.Schema), errs: errs, views: make([]*ivm.View, len(s.StreamTables)), state: make([]int, len(s.StreamTables))}
-	if len(s.StreamTables) == 0 {
-		return nil
+func compileViews(s *spec.Spec, errs *diag.List) *compiler {
+	count := len(s.StreamTables)
+	c := &compiler{
+		spec: s, known: catalog.New(searchPath(s)...), errs: errs,
+		views: make([]*ivm.View, count), state: make([]int, count), reads: make([][]int, count),
+	}
+	if count == 0 {
+		return c
 	}
 	for _, ddl := range s.DDL {
 		errs.AddSource(ddl.File, ddl.Text)
@@ -22,7 +26,7 @@ func compileViews(s *spec.Spec, errs *diag.List) []*ivm.View {
 	for n := range s.StreamTables {
 		c.compile(n)
 	}
-	return c.views
+	return c
 }
 
 type compiler struct {
@@ -30,7 +34,9 @@ type compiler struct {
 	known *catalog.Catalog
 	errs  *diag.List
 	views []*ivm.View
-	state []int // unseen, begun or done
+	state []int   // unseen, begun or done
+	reads [][]int // the stream tables that each reads
+	order []int   // of the stream tables, those first that others read
 }
 
 // What has become of a stream table.
@@ -55,6 +61,7 @@ func (c *compiler) compile(n int) {
 		c.add(t, view)
 	}
 	c.views[n] = view
+	c.order = append(c.order, n)
 }
 
 // compileSources compiles the stream tables that a query reads, and reports whether all went well with them.
@@ -78,6 +85,7 @@ func (c *compiler) compileSources(n int) bool {
 				continue
 			}
 			c.compile(m)
+			c.reads[n] = append(c.reads[n], m)
 			well = well && c.views[m] != nil
 		}
 	}

@@ -1,6 +1,7 @@
 package ivm
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -30,24 +31,78 @@ type Key struct {
 // the view once its sources have changed; empty if nothing can change. It has
 // no answer for a view that must be recomputed.
 func (v *View) Change(t Tables) string {
-	w := emit.NewWriter(v.Columns, leaves(t.Log))
+	w, lines := v.signed(t)
+	if lines == nil {
+		return ""
+	}
+	return statement(w, lines...)
+}
+
+// Delta are the lines of common table expressions of which the last, DeltaName,
+// has the rows that Change finds, added up: the stored columns, Mult, and Hash
+// where the storage has it. There are none if Change is empty.
+func (v *View) Delta(t Tables) []string {
+	w, lines := v.signed(t)
+	if lines == nil {
+		return nil
+	}
+	signed := emit.CTE{Name: signedName, Comment: "what comes and goes", Lines: lines}
+	return emit.List(append(w.CTEs, signed, v.total(signedName)))
+}
+
+// Names of the last common table expressions of Delta and Rebuild.
+const (
+	DeltaName  = "delta"
+	signedName = "signed"
+)
+
+// signed finds what changes: the last lines of a query over what is in w.
+func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
+	w = emit.NewWriter(v.Columns, leaves(t.Log))
 	switch v.Strategy() {
 	case MergeRows:
-		return v.mergeRows(w)
+		return w, v.mergeRows(w)
 	case RescanKeys:
-		return v.rescanKeys(w, t.Stored)
+		return w, v.rescanKeys(w, t.Stored)
 	}
-	return ""
+	return w, nil
+}
+
+// total adds up signed rows.
+func (v *View) total(from string) emit.CTE {
+	s := v.Storage()
+	var columns, identity []string
+	for _, name := range s.Columns() {
+		columns = append(columns, "d."+sqltext.Ident(name))
+	}
+	sum := "sum(d." + Mult + ")"
+	list := append(slices.Clone(columns), sum+"::bigint as "+Mult)
+	if s.Hashed() {
+		for _, k := range s.Identity {
+			identity = append(identity, "d."+sqltext.Ident(k.Name))
+		}
+		list = append(list, HashOf(identity)+" as "+Hash)
+	}
+	lines := append(emit.Clause("select", list), "from "+from+" d")
+	if len(columns) > 0 {
+		lines = append(lines, emit.Clause("group by", columns)...)
+	}
+	return emit.CTE{Name: DeltaName, Comment: "the same, added up", Keep: true, Lines: append(lines, "having "+sum+" <> 0")}
+}
+
+// HashOf is the expression for Hash over the columns of the identity. It keeps to each type's own equality.
+func HashOf(identity []string) string {
+	return "hash_record_extended(row(" + strings.Join(identity, ", ") + "), 0)"
 }
 
 // mergeRows: Δ view, by the laws of package delta.
-func (v *View) mergeRows(w *emit.Writer) string {
+func (v *View) mergeRows(w *emit.Writer) []string {
 	changes := v.delta()
 	if changes == nil {
-		return ""
+		return nil
 	}
 	last := w.Add(rewrite.Distribute(changes), v.names(), false)
-	return statement(w, "select *", "from "+last)
+	return []string{"select *", "from " + last}
 }
 
 // names are those of the output.
@@ -93,17 +148,48 @@ func initial(name string) string {
 }
 
 // Rows is the query for all rows that are to be stored: the view's, with the
-// columns of Keys that it lacks. The view must be followed by its changes.
+// columns of Keys that it lacks, and Mult, which is 1. The view must not be one
+// that is recomputed.
 func (v *View) Rows() string {
-	keys := v.Keys()
-	columns := append(v.names(), hidden(keys, v.names())...)
-	w := emit.NewWriter(v.Columns, leaves(nil))
+	w, last := v.rows()
+	return statement(w, "select "+strings.Join(idents(v.Storage().Columns()), ", "), "from "+last)
+}
+
+func (v *View) rows() (w *emit.Writer, last string) {
+	w = emit.NewWriter(v.Columns, leaves(nil))
 	root := v.Root
-	if len(keys) > 0 {
+	if keys := v.Keys(); len(keys) > 0 {
 		root = v.withKeys(root, keys)
 	}
-	last := w.Add(root, columns, false)
-	return statement(w, "select "+strings.Join(idents(columns), ", "), "from "+last)
+	return w, w.Add(root, v.Storage().Columns(), false)
+}
+
+// Rebuild is Delta without logs: the view as it is, less what is stored.
+func (v *View) Rebuild(query, stored string) []string {
+	columns := v.Storage().Columns()
+	var ctes []emit.CTE
+	from := "(\n" + query + "\n) q"
+	if len(columns) > len(v.Output) {
+		w, last := v.rows()
+		ctes, from = w.CTEs, last+" q"
+	}
+	lines := append(emit.Clause("select", append(prefixed("q", columns), "1 as "+Mult)), "from "+from, "union all")
+	taken := "-1"
+	if v.Storage().Repeats {
+		taken = "-s." + Mult
+	}
+	lines = append(lines, emit.Clause("select", append(prefixed("s", columns), taken))...)
+	lines = append(lines, "from "+stored+" s")
+	signed := emit.CTE{Name: signedName, Comment: "the query − what is stored", Lines: lines}
+	return emit.List(append(ctes, signed, v.total(signedName)))
+}
+
+func prefixed(alias string, names []string) []string {
+	columns := idents(names)
+	for i := range columns {
+		columns[i] = alias + "." + columns[i]
+	}
+	return columns
 }
 
 func idents(names []string) []string {

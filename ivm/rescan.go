@@ -11,12 +11,12 @@ import (
 
 // rescanKeys: the groups that changes touch, as they are now, less as they are
 // stored. Which groups those are needs no signs: a superset will do.
-func (v *View) rescanKeys(w *emit.Writer, stored string) string {
+func (v *View) rescanKeys(w *emit.Writer, stored string) []string {
 	groups := v.groups()
 	c := v.calculus()
 	touched := c.Touched(groups)
 	if touched == nil {
-		return ""
+		return nil
 	}
 	keys := v.Keys()
 	w.Keep(touched, keyNames(keys))
@@ -29,7 +29,7 @@ func (v *View) rescanKeys(w *emit.Writer, stored string) string {
 	})
 	fresh := w.Add(v.withKeys(now, keys), append(v.names(), hidden(keys, v.names())...), false)
 	lines := []string{"select *", "from " + fresh, "union all"}
-	return statement(w, append(lines, v.storedRows(w.Keep(touched, nil), keys, stored)...)...)
+	return append(lines, v.storedRows(w.Keep(touched, nil), keys, stored)...)
 }
 
 // Keys are the columns by which stored rows are found: those of the output that
@@ -100,7 +100,7 @@ func (v *View) storedRows(touched emit.Leaf, keys []Key, stored string) []string
 		for _, name := range append(v.names(), hidden(keys, v.names())...) {
 			columns = append(columns, "s."+sqltext.Ident(name))
 		}
-		lines = append(lines, emit.Clause("select", append(columns, "-1"))...)
+		lines = append(lines, emit.Clause("select", append(columns, "-1 as "+Mult))...)
 		lines = append(lines, "from "+stored+" s", "join "+touched.SQL+" t on "+matches(keys, branch))
 	}
 	return lines

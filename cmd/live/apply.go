@@ -48,13 +48,16 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, flavour 
 		changed = true
 		return install(ctx, tx, e, flavour)
 	})
+	if err == nil && e.Fill() != "" { // also where an earlier run installed and did not come to this
+		_, err = conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
+	}
 	return changed && err == nil, err
 }
 
 // ApplyScript is what Apply would run, as a script for psql.
 func ApplyScript(e *generator.Extension, flavour generator.Flavour) string {
-	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin;\n%s;\n\n%s\ncommit;\n",
-		lockFor(e.Schema), installScript(e, flavour))
+	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin;\n%s;\n\n%s\ncommit;\n%s",
+		lockFor(e.Schema), installScript(e, flavour), e.Fill())
 }
 
 // lockFor serialises installers of one schema; the lock ends with the transaction, so a pooler does not matter.

@@ -10,6 +10,9 @@ type Extension struct {
 	Inboxes    []Inbox
 	Settings   []Setting
 	OwnTables  []Name // tables that the extension owns
+
+	Sources      []Source
+	StreamTables []StreamTable // what reads another comes after it
 }
 
 // Setting is a setting with the value that the spec gives it.

@@ -25,5 +25,6 @@ func funcs() template.FuncMap {
 	all["ident"] = sqltext.Ident
 	all["lit"] = sqltext.Literal
 	all["regclass"] = Name.Regclass
+	all["indented"] = Indented
 	return all
 }

@@ -85,20 +85,29 @@ func inlineUnion(n *algebra.Union) string {
 
 // With writes common table expressions as the lines of a WITH clause.
 func With(ctes []CTE) []string {
-	lines := []string{"with"}
-	for i, c := range ctes {
-		kept, end := "not materialized", ")"
+	lines := append([]string{"with"}, List(ctes)...)
+	lines[len(lines)-1] = ")"
+	return lines
+}
+
+// List writes common table expressions as lines, each with a comma behind it.
+func List(ctes []CTE) []string {
+	var lines []string
+	for _, c := range ctes {
+		kept := "not materialized"
 		if c.Keep {
 			kept = "materialized"
 		}
-		if i < len(ctes)-1 {
-			end += ","
-		}
-		lines = append(lines, "-- "+c.Name+": "+c.Comment, c.Name+" as "+kept+" (")
+		lines = append(lines, "-- "+oneLine(c.Name+": "+c.Comment), c.Name+" as "+kept+" (")
 		for _, line := range c.Lines {
 			lines = append(lines, Indent+line)
 		}
-		lines = append(lines, end)
+		lines = append(lines, "),")
 	}
 	return lines
+}
+
+// oneLine keeps names with line breaks from ending a comment.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ").Replace(text)
 }

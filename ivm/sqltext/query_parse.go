@@ -1,6 +1,10 @@
 package sqltext
 
-import pg_query "github.com/pganalyze/pg_query_go/v5"
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v5"
+)
 
 // ParseQuery parses one SELECT, VALUES or set operation. What it refuses, for its syntax or because no view can have it, it says with an *Error.
 // Every query that it returns prints faithfully: the text of its expressions parses to the same expressions again.
@@ -228,4 +232,14 @@ func unit(n *pg_query.Node) []Expr {
 		members = append(members, unit(member)...)
 	}
 	return members
+}
+
+// Body is the text of a query without the semicolon that may end it, nor what stands behind that.
+func Body(text string) string {
+	tree, err := pg_query.Parse(text)
+	if err != nil || len(tree.Stmts) == 0 || tree.Stmts[0].StmtLen == 0 {
+		return strings.TrimRight(text, " \t\r\n")
+	}
+	stmt := tree.Stmts[0]
+	return text[stmt.StmtLocation : stmt.StmtLocation+stmt.StmtLen]
 }

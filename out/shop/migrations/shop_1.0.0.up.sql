@@ -3888,6 +3888,7 @@ create function pgtrickle.detach()
     returns integer
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
@@ -3913,8 +3914,9 @@ end;
 $function$;
 comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
 
--- Recomputes everything that is derived from messages, after a restore: transaction ids and counts of another cluster mean nothing here.
--- Writes what is derived from each inbox, and pgt_origin. Keeps writers out of an inbox while it is counted.
+-- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
+-- counted, and out of the sources of stream tables until it ends.
 create function pgtrickle.after_restore()
     returns void
     language plpgsql
@@ -3930,7 +3932,7 @@ begin
     where d.datname = current_database();
 end;
 $function$;
-comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived from messages, after a restore: transaction ids and counts of another cluster mean nothing here.';
+comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
 
 -- Calls attach() on first use and after_restore() in another cluster or database than before.
 -- Reads pgt_origin.
@@ -4222,7 +4224,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd7bf282b5e60209b763effce98d7514a', 'plain');
+values ('shop', '1.0.0', '7103d36a891ba0ffcaa900ec0ce7ba72', 'plain');
 
 select pgtrickle.attach();
 

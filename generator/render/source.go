@@ -1,0 +1,60 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Source is a table that stream tables read, and its change log.
+type Source struct {
+	Extension  string
+	SchemaName string   // of the extension
+	Table      Name     // the user's, or a stream table's
+	ColumnList []string // that some stream table reads
+	Log        Name
+	XidIndex   Name
+	MarkIndex  Name
+	ChangeNo   Name   // the sequence that numbers what is logged
+	Readers    []Name // stream tables that read it
+	Triggers
+
+	InsertFn, UpdateFn, DeleteFn, TruncateFn, RowFn, AttachFn Name
+	Made                                                      bool // a stream table: its refresh writes the log, no trigger does
+}
+
+// Triggers are the names of a source's triggers.
+type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow string }
+
+// Columns lists the columns of the log that come from the table, each with a comma before it, of row a.
+func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
+
+// Names are Columns without a row.
+func (s Source) Names() string { return commaBefore("", s.ColumnList) }
+
+// ReaderList are the readers as a list of literals.
+func (s Source) ReaderList() string {
+	var list []string
+	for _, r := range s.Readers {
+		list = append(list, sqltext.Literal(r.Plain()))
+	}
+	return strings.Join(list, ", ")
+}
+
+func commaBefore(a string, names []string) string {
+	var out strings.Builder
+	for _, name := range names {
+		out.WriteString(", ")
+		if a != "" {
+			out.WriteString(a + ".")
+		}
+		out.WriteString(sqltext.Ident(name))
+	}
+	return out.String()
+}
+
+// PruneTask names the row of pgt_tasks for pruning change logs.
+const PruneTask = "change logs: pruning"
+
+// PruneTask is for templates.
+func (e Extension) PruneTask() string { return PruneTask }

@@ -1,0 +1,141 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// StreamTable is what templates know of one stream table.
+type StreamTable struct {
+	Extension  string
+	SchemaName string // of the extension
+	Path       string // in the spec
+	Order      int    // of refreshes
+	Table      Name   // what users see: a view over Rows
+	Rows       Name   // where the rows are stored
+	State      Name   // the table with a row for each stream table
+	History    Name
+	ChangeNo   Name
+
+	RefreshMode, EffectiveMode, Reason, Strategy string
+	Query                                        string // as the user wrote it
+	SearchPath                                   string // as SQL, for SET
+	Schedule                                     string // as the spec has it
+	Due                                          string // condition that row s of State is due
+
+	Visible   []string // columns
+	Hidden    []string // further ones of Rows
+	Identity  []string // those by which a row is found
+	Repeats   bool     // Rows has __mult
+	Hashed    bool     // Rows has __hash
+	KeyIndex  Name
+	HashIndex Name
+	Indexes   []Index
+
+	Delta   []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
+	Rebuild []string // the same, for what the query has less what is stored
+	RowsSQL string   // query for hidden columns, if there are any
+	Changes []Changes
+	Logs    []Source // of Changes
+	Log     *Source  // its own, if others read it
+
+	RefreshFn, MergeFn, RebuildFn, AttachFn, TickFn Name
+	Upstream                                        []StreamTable // what it reads, in order
+}
+
+// Changes is what is new in a source's log, as a common table expression.
+type Changes struct {
+	Source
+	CTE string
+}
+
+// Index is one that the spec asks for.
+type Index struct {
+	Name    Name
+	Columns []string
+}
+
+// Key is the index's columns.
+func (i Index) Key() string { return list("", i.Columns) }
+
+// Schema returns the extension's schema as SQL.
+func (t StreamTable) Schema() string { return sqltext.Ident(t.SchemaName) }
+
+// ID is the stream table's name as the catalog has it.
+func (t StreamTable) ID() string { return t.Table.Plain() }
+
+// Stored lists all columns that a query fills, of row a if it is not empty.
+func (t StreamTable) Stored(a string) string { return list(a, t.stored()) }
+
+// Filled lists the columns of Rows of row a of delta.
+func (t StreamTable) Filled(a string) string {
+	names := t.stored()
+	if t.Repeats {
+		names = append(names, "__mult")
+	}
+	if t.Hashed {
+		names = append(names, "__hash")
+	}
+	return list(a, names)
+}
+
+func (t StreamTable) stored() []string { return append(append([]string{}, t.Visible...), t.Hidden...) }
+
+// Shown lists the columns that users see.
+func (t StreamTable) Shown(a string) string { return list(a, t.Visible) }
+
+// Key lists the columns of the identity.
+func (t StreamTable) Key(a string) string { return list(a, t.Identity) }
+
+// KeyIndexed tells that an index on the identity serves users and refreshes.
+func (t StreamTable) KeyIndexed() bool { return !t.Repeats && len(t.Identity) > 0 }
+
+// Same is the condition that rows a and b have one identity.
+func (t StreamTable) Same(a, b string) string {
+	var conds []string
+	op := " = "
+	if t.Hashed {
+		conds, op = append(conds, a+".__hash = "+b+".__hash"), " is not distinct from "
+	}
+	for _, name := range t.Identity {
+		conds = append(conds, a+"."+sqltext.Ident(name)+op+b+"."+sqltext.Ident(name))
+	}
+	if len(conds) == 0 {
+		return "true"
+	}
+	return strings.Join(conds, " and ")
+}
+
+// Assigned sets the columns beside the identity from row d; empty if there are none.
+func (t StreamTable) Assigned() string {
+	var sets []string
+	for _, name := range t.stored() {
+		if !contains(t.Identity, name) {
+			sets = append(sets, sqltext.Ident(name)+" = d."+sqltext.Ident(name))
+		}
+	}
+	return strings.Join(sets, ", ")
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func list(a string, names []string) string {
+	return strings.TrimPrefix(commaBefore(a, names), ", ")
+}
+
+// Indented puts lines of a statement inside a function. A line may hold a literal of several lines, which stays as it is.
+func Indented(lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		out.WriteString("    " + line + "\n")
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,233 @@
+package generator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// streamTables turns compiled views into what templates read: the stream tables, those first that others read, and the tables whose
+// changes they follow.
+func streamTables(s *spec.Spec, compiled *compiler) (tables []render.StreamTable, sources []render.Source) {
+	p := &planner{spec: s, compiled: compiled, sources: map[*catalog.Relation]*render.Source{}}
+	for _, n := range compiled.order {
+		p.follow(n)
+	}
+	for _, n := range compiled.order {
+		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
+	}
+	for i := range p.tables {
+		p.tables[i].Upstream = p.upstream(compiled.order[i])
+		p.tables[i].Log = p.logOf(compiled.order[i])
+	}
+	for _, r := range p.order {
+		sources = append(sources, *p.sources[r])
+	}
+	return p.tables, sources
+}
+
+// planner lays out the stream tables of a spec.
+type planner struct {
+	spec     *spec.Spec
+	compiled *compiler
+	sources  map[*catalog.Relation]*render.Source
+	order    []*catalog.Relation
+	tables   []render.StreamTable
+}
+
+// in names an object of the extension's schema.
+func (p *planner) in(full string) render.Name {
+	return render.Name{Schema: p.spec.Extension.Schema, Name: spec.DerivedName(full)}
+}
+
+// incremental reports whether a stream table is kept up to date by changes.
+func (p *planner) incremental(n int) bool {
+	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull
+}
+
+// follow notes which columns of which tables a stream table needs the changes of.
+func (p *planner) follow(n int) {
+	if !p.incremental(n) {
+		return
+	}
+	algebra.Walk(p.compiled.views[n].Root, func(node algebra.Node) {
+		read, ok := node.(*algebra.Source)
+		if !ok {
+			return
+		}
+		source := p.sources[read.Table]
+		if source == nil {
+			source = p.source(read.Table)
+			p.sources[read.Table] = source
+			p.order = append(p.order, read.Table)
+		}
+		for _, c := range read.Cols {
+			if name := read.Table.Columns[c.Attr].Name; !slices.Contains(source.ColumnList, name) {
+				source.ColumnList = append(source.ColumnList, name)
+			}
+		}
+		if reader := render.Name(p.spec.StreamTables[n].Relation); !slices.Contains(source.Readers, reader) {
+			source.Readers = append(source.Readers, reader)
+		}
+	})
+}
+
+func (p *planner) source(r *catalog.Relation) *render.Source {
+	base := "changes_" + r.Schema + "_" + r.Name
+	trigger := func(event string) string { return spec.DerivedName(p.spec.Extension.Name + "_log_" + event) }
+	return &render.Source{
+		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema,
+		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
+		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
+		Triggers: render.Triggers{
+			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
+		},
+		InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
+		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), AttachFn: p.in(base + "_attach"),
+	}
+}
+
+// base is what names of a stream table's objects in the extension's schema begin with.
+func (p *planner) base(t *spec.StreamTable) string {
+	if t.Relation.Schema == p.spec.Extension.Schema {
+		return t.Relation.Name
+	}
+	return t.Relation.Schema + "_" + t.Relation.Name
+}
+
+func (p *planner) table(n, order int) render.StreamTable {
+	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
+	base := p.base(t)
+	beside := func(suffix string) render.Name {
+		return render.Name{Schema: t.Relation.Schema, Name: spec.DerivedName(t.Relation.Name + suffix)}
+	}
+	storage := view.Storage()
+	table := render.StreamTable{
+		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: "stream_tables." + t.Name, Order: order,
+		Table: render.Name(t.Relation), Rows: beside("_rows"),
+		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
+		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
+		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: due(t.Schedule),
+		Visible: storage.Visible, Hidden: storage.Hidden, Repeats: storage.Repeats, Hashed: storage.Hashed(),
+		KeyIndex: beside("_key"), HashIndex: beside("_hash"),
+		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
+		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
+	}
+	for _, k := range storage.Identity {
+		table.Identity = append(table.Identity, k.Name)
+	}
+	for i, columns := range t.Indexes {
+		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
+		for _, c := range columns {
+			index.Columns = append(index.Columns, c.Value)
+		}
+		table.Indexes = append(table.Indexes, index)
+	}
+	table.Rebuild = view.Rebuild(table.Query, table.Rows.String())
+	if len(storage.Hidden) > 0 {
+		table.RowsSQL = view.Rows()
+	}
+	if p.incremental(n) {
+		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
+		p.addChanges(&table, view)
+	}
+	return table
+}
+
+// addChanges says how a stream table follows its sources' logs.
+func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
+	names := map[*catalog.Relation]string{}
+	log := func(r *catalog.Relation) string {
+		if names[r] == "" {
+			names[r] = fmt.Sprintf("changes%d", len(names)+1)
+			source := *p.sources[r]
+			source.ColumnList = columnsRead(view, r)
+			t.Changes = append(t.Changes, render.Changes{Source: source, CTE: names[r]})
+			t.Logs = append(t.Logs, source)
+		}
+		return names[r]
+	}
+	t.Delta = view.Delta(ivm.Tables{Log: log, Stored: t.Rows.String()})
+}
+
+// columnsRead are the columns of a table that a view reads.
+func columnsRead(view *ivm.View, r *catalog.Relation) []string {
+	var names []string
+	algebra.Walk(view.Root, func(n algebra.Node) {
+		if read, ok := n.(*algebra.Source); ok && read.Table == r {
+			for _, c := range read.Cols {
+				if name := r.Columns[c.Attr].Name; !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	})
+	return names
+}
+
+// reason says why a stream table is recomputed.
+func (p *planner) reason(n int) string {
+	if p.spec.StreamTables[n].RefreshMode == spec.RefreshFull {
+		return "refresh_mode is full"
+	}
+	var reasons []string
+	for _, r := range p.compiled.views[n].Full {
+		reasons = append(reasons, fmt.Sprintf("%s at line %d", r.What, r.Pos.Line))
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+	return "cannot be followed: " + strings.Join(reasons, ", ")
+}
+
+// upstream are the stream tables that one reads, directly or not, in the order of their refreshes.
+func (p *planner) upstream(n int) []render.StreamTable {
+	needed := map[render.Name]bool{}
+	p.needs(n, needed)
+	var up []render.StreamTable
+	for _, t := range p.tables {
+		if needed[t.Table] {
+			up = append(up, t)
+		}
+	}
+	return up
+}
+
+func (p *planner) needs(n int, needed map[render.Name]bool) {
+	for _, m := range p.compiled.reads[n] {
+		needed[render.Name(p.spec.StreamTables[m].Relation)] = true
+		p.needs(m, needed)
+	}
+}
+
+// logOf is the log that a stream table's refresh writes, if another follows it.
+func (p *planner) logOf(n int) *render.Source {
+	name := render.Name(p.spec.StreamTables[n].Relation)
+	for _, s := range p.sources {
+		if s.Made && s.Table == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// path is the search_path in which queries mean what they meant to the compiler. Temporary tables come last.
+func path(s *spec.Spec) string {
+	var names []string
+	for _, schema := range append([]string{"pg_catalog"}, searchPath(s)...) {
+		names = append(names, sqltext.Ident(schema))
+	}
+	return strings.Join(append(names, "pg_temp"), ", ")
+}
+
+// due is the condition that row s of the state is due. A duration has a tenth of slack, so that the jitter of ticks does not skip every other one.
+func due(schedule spec.Schedule) string {
+	return "s.checked_at <= clock_timestamp() - " + (schedule.Every - schedule.Every/10).Interval()
+}
