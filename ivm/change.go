@@ -40,8 +40,16 @@ func (v *View) Change(t Tables) string {
 
 // Delta are the lines of common table expressions of which the last, DeltaName,
 // has the rows that Change finds, added up: the stored columns, Mult, and Hash
-// where the storage has it. There are none if Change is empty.
+// where the storage has it. There are none if Change is empty. Of groups that
+// are merged, the last is found: see mergeGroups.
 func (v *View) Delta(t Tables) []string {
+	if v.Strategy() == MergeGroups {
+		w := emit.NewWriter(v.Columns, leaves(t.Log))
+		if !v.mergeGroups(v.grouped(), w, t.Stored) {
+			return nil
+		}
+		return emit.List(w.CTEs)
+	}
 	w, lines := v.signed(t)
 	if lines == nil {
 		return nil
@@ -64,6 +72,8 @@ func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
 		return w, v.mergeRows(w)
 	case RescanKeys:
 		return w, v.rescanKeys(w, t.Stored)
+	case MergeGroups:
+		return w, v.signedGroups(w, t.Stored)
 	}
 	return w, nil
 }
@@ -72,7 +82,7 @@ func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
 func (v *View) total(from string) emit.CTE {
 	s := v.Storage()
 	var columns, identity []string
-	for _, name := range s.Columns() {
+	for _, name := range s.Stored {
 		columns = append(columns, "d."+sqltext.Ident(name))
 	}
 	sum := "sum(d." + Mult + ")"
@@ -152,24 +162,27 @@ func initial(name string) string {
 // that is recomputed.
 func (v *View) Rows() string {
 	w, last := v.rows()
-	return statement(w, "select "+strings.Join(idents(v.Storage().Columns()), ", "), "from "+last)
+	return statement(w, "select "+strings.Join(idents(v.Storage().Stored), ", "), "from "+last)
 }
 
 func (v *View) rows() (w *emit.Writer, last string) {
 	w = emit.NewWriter(v.Columns, leaves(nil))
+	if g := v.grouped(); g != nil {
+		return w, g.states(w, g.node.Input, false)
+	}
 	root := v.Root
 	if keys := v.Keys(); len(keys) > 0 {
 		root = v.withKeys(root, keys)
 	}
-	return w, w.Add(root, v.Storage().Columns(), false)
+	return w, w.Add(root, v.Storage().Stored, false)
 }
 
 // Rebuild is Delta without logs: the view as it is, less what is stored.
 func (v *View) Rebuild(query, stored string) []string {
-	columns := v.Storage().Columns()
+	columns := v.Storage().Stored
 	var ctes []emit.CTE
 	from := "(\n" + query + "\n) q"
-	if len(columns) > len(v.Output) {
+	if !slices.Equal(columns, v.names()) {
 		w, last := v.rows()
 		ctes, from = w.CTEs, last+" q"
 	}
