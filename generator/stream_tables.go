@@ -150,6 +150,10 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			source := *p.sources[r]
 			source.ColumnList = columnsRead(view, r)
+			source.TypeList = nil
+			for _, name := range source.ColumnList {
+				source.TypeList = append(source.TypeList, r.Columns[r.Column(name)].Type)
+			}
 			t.Changes = append(t.Changes, render.Changes{Source: source, CTE: names[r]})
 			t.Logs = append(t.Logs, source)
 		}

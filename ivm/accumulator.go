@@ -34,7 +34,7 @@ func (a accumulator) extreme() bool { return a.kind == leastOf || a.kind == most
 
 // accumulators are those of the view's groups, and for each aggregate the expression over them; ok is false if an aggregate is not made of such.
 func (v *View) accumulators(groups *algebra.Aggregate) (all []accumulator, exprs map[algebra.ColID]string, ok bool) {
-	s := &accumulating{view: v, defined: definitions(groups.Input)}
+	s := &accumulating{view: v}
 	exprs = map[algebra.ColID]string{}
 	for _, a := range groups.Aggs {
 		if a.Func == "" || a.Distinct {
@@ -50,9 +50,8 @@ func (v *View) accumulators(groups *algebra.Aggregate) (all []accumulator, exprs
 }
 
 type accumulating struct {
-	view    *View
-	defined map[algebra.ColID]algebra.Scalar
-	all     []accumulator
+	view *View
+	all  []accumulator
 }
 
 // of adds what an aggregate needs and returns its expression over that.
@@ -75,11 +74,12 @@ func (s *accumulating) of(a algebra.Agg) string {
 	case a.Func != "sum" && a.Func != "avg":
 		return ""
 	}
-	number := s.number(a.Args[0])
-	if number == "" {
+	typ := a.Args[0].Expr.Type(func(id int) string { return s.view.Columns.Info(algebra.ColID(id)).Type })
+	number, special := sqltext.IsNumber(typ)
+	if !number {
 		return ""
 	}
-	sum, count := s.add(sumOf, a.Args[0], a.Filter, number != "numeric"), s.count(a.Args[0], a.Filter)
+	sum, count := s.add(sumOf, a.Args[0], a.Filter, !special), s.count(a.Args[0], a.Filter)
 	if a.Func == "avg" {
 		return fmt.Sprintf("case when %[2]s > 0 then %[1]s::numeric / %[2]s end", sum, count)
 	}
@@ -116,29 +116,4 @@ func sameAll(a, b []algebra.Scalar) bool {
 		}
 	}
 	return true
-}
-
-// number is the type of exact numbers that an expression has.
-func (s *accumulating) number(e algebra.Scalar) string {
-	var column func(id int) string
-	column = func(id int) string {
-		if def, ok := s.defined[algebra.ColID(id)]; ok {
-			return def.Expr.Number(column)
-		}
-		return s.view.Columns.Info(algebra.ColID(id)).Type
-	}
-	return e.Expr.Number(column)
-}
-
-// definitions are the expressions by which projections define columns.
-func definitions(n algebra.Node) map[algebra.ColID]algebra.Scalar {
-	defined := map[algebra.ColID]algebra.Scalar{}
-	algebra.Walk(n, func(n algebra.Node) {
-		if p, ok := n.(*algebra.Project); ok {
-			for _, item := range p.Items {
-				defined[item.ID] = item.Expr
-			}
-		}
-	})
-	return defined
 }

@@ -23,6 +23,7 @@ type Tables struct {
 // Key is a column by which stored rows are found.
 type Key struct {
 	Name     string // of the column where rows are stored
+	Type     string // as far as it is known
 	Nullable bool
 	id       algebra.ColID // of the group's key
 }
@@ -81,28 +82,24 @@ func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
 // total adds up signed rows.
 func (v *View) total(from string) emit.CTE {
 	s := v.Storage()
-	var columns, identity []string
-	for _, name := range s.Stored {
-		columns = append(columns, "d."+sqltext.Ident(name))
+	var list, keys []string
+	for i, name := range s.Stored {
+		column, key := sqltext.Grouped("d", name, s.Types[i])
+		if column != key {
+			column += " as " + sqltext.Ident(name)
+		}
+		list, keys = append(list, column), append(keys, key)
 	}
 	sum := "sum(d." + Mult + ")"
-	list := append(slices.Clone(columns), sum+"::bigint as "+Mult)
+	list = append(list, sum+"::bigint as "+Mult)
 	if s.Hashed() {
-		for _, k := range s.Identity {
-			identity = append(identity, "d."+sqltext.Ident(k.Name))
-		}
-		list = append(list, HashOf(identity)+" as "+Hash)
+		list = append(list, s.HashOf("d")+" as "+Hash)
 	}
 	lines := append(emit.Clause("select", list), "from "+from+" d")
-	if len(columns) > 0 {
-		lines = append(lines, emit.Clause("group by", columns)...)
+	if len(keys) > 0 {
+		lines = append(lines, emit.Clause("group by", keys)...)
 	}
 	return emit.CTE{Name: DeltaName, Comment: "the same, added up", Keep: true, Lines: append(lines, "having "+sum+" <> 0")}
-}
-
-// HashOf is the expression for Hash over the columns of the identity. It keeps to each type's own equality.
-func HashOf(identity []string) string {
-	return "hash_record_extended(row(" + strings.Join(identity, ", ") + "), 0)"
 }
 
 // mergeRows: Δ view, by the laws of package delta.

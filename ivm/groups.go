@@ -127,7 +127,7 @@ func (g *grouped) delta(from string, s Storage) emit.CTE {
 		list = append(list, a.changes()...)
 	}
 	if s.Hashed() {
-		list = append(list, HashOf(keys)+" as "+Hash)
+		list = append(list, s.HashOf("d")+" as "+Hash)
 	}
 	lines := append(emit.Clause("select", list), "from "+from+" d")
 	if len(keys) > 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -20,6 +21,7 @@ const (
 type Storage struct {
 	Visible  []string // the columns of the query
 	Stored   []string // the columns that a query fills
+	Types    []string // of those, as far as they are known
 	Identity []Key    // those of them by which a stored row is found
 	Repeats  bool     // a row may be in the view several times, and is stored once with Mult
 }
@@ -44,7 +46,11 @@ func (s Storage) plainSame(a, b string) string {
 		if s.Hashed() {
 			op = " is not distinct from "
 		}
-		conds = append(conds, a+"."+sqltext.Ident(k.Name)+op+b+"."+sqltext.Ident(k.Name))
+		text := ""
+		if !sqltext.IsComparable(k.Type) {
+			text = "::text"
+		}
+		conds = append(conds, a+"."+sqltext.Ident(k.Name)+text+op+b+"."+sqltext.Ident(k.Name)+text)
 	}
 	if len(conds) == 0 {
 		return "true"
@@ -52,8 +58,48 @@ func (s Storage) plainSame(a, b string) string {
 	return strings.Join(conds, " and ")
 }
 
+// HashOf is the expression for Hash over the identity of row a. It keeps to each type's own equality.
+func (s Storage) HashOf(a string) string {
+	columns := make([]string, len(s.Identity))
+	for i, k := range s.Identity {
+		columns[i] = sqltext.Ident(k.Name)
+		if a != "" {
+			columns[i] = a + "." + columns[i]
+		}
+		if !sqltext.IsComparable(k.Type) || !sqltext.IsHashable(k.Type) {
+			columns[i] += "::text"
+		}
+	}
+	return "hash_record_extended(row(" + strings.Join(columns, ", ") + "), 0)"
+}
+
 // Storage says how the view's rows are stored.
 func (v *View) Storage() Storage {
+	s := v.layout()
+	types := map[string]string{}
+	for _, o := range v.Output {
+		types[o.Name] = v.typeOf(o.ID)
+	}
+	for i, k := range s.Identity {
+		if k.id != 0 {
+			types[k.Name] = v.typeOf(k.id)
+		}
+		s.Identity[i].Type = types[k.Name]
+	}
+	for _, name := range s.Stored {
+		s.Types = append(s.Types, types[name])
+	}
+	return s
+}
+
+func (v *View) typeOf(id algebra.ColID) string {
+	if id == 0 {
+		return ""
+	}
+	return v.Columns.Info(id).Type
+}
+
+func (v *View) layout() Storage {
 	s := Storage{Visible: v.names()}
 	switch v.Strategy() {
 	case MergeGroups:

@@ -30,8 +30,8 @@ type StreamTable struct {
 	Grouped   bool     // Rows holds accumulators of groups
 	ShownAs   func(alias string) (list, conds []string)
 	Same      func(a, b string) string // the condition that two rows have one identity
-	Repeats   bool     // Rows has __mult
-	Hashed    bool     // Rows has __hash
+	Repeats   bool                     // Rows has __mult
+	Hashed    bool                     // Rows has __hash
 	KeyIndex  Name
 	HashIndex Name
 	Indexes   []Index
