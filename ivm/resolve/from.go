@@ -139,6 +139,9 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 		r.errs.Add(badView(r.pos(t.Pos), view.Name, err))
 		return empty
 	}
+	if !slices.Contains(r.result.Views, view) {
+		r.result.Views = append(r.result.Views, view)
+	}
 	inner := *r
 	inner.pos, inner.path = view.QueryPos, view.SearchPath
 	inner.views = append(slices.Clone(r.views), view)
