@@ -5,6 +5,8 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
@@ -20,6 +22,7 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 				reads = append(reads, readOf(s, r, sources))
 				at = len(reads) - 1
 			}
+			addNeeds(&reads[at], r, view)
 			reads[at].Readers = append(reads[at].Readers, reader)
 		}
 	}
@@ -35,13 +38,39 @@ func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.R
 			read.Log, read.Columns = &sources[i].Log, sources[i].ColumnList
 		}
 	}
-	for _, name := range read.Columns {
-		if r.Columns[r.Column(name)].NotNull {
+	return read
+}
+
+// addNeeds notes what the generated SQL relies on beside the columns' names. What changes of rows alone need is checked by the table that
+// stores them; groups are added up as types and NOT NULL allow.
+func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
+	if read.Log == nil || read.Made || !groups(view) {
+		return
+	}
+	if read.Types == nil {
+		read.Types = make([]string, len(read.Columns))
+	}
+	for _, name := range columnsRead(view, r) {
+		column := r.Columns[r.Column(name)]
+		read.Types[slices.Index(read.Columns, name)] = column.Type
+		if column.NotNull && !slices.Contains(read.NotNull, name) {
 			read.NotNull = append(read.NotNull, name)
 		}
 	}
-	read.Key = keyRead(r, read.Columns)
-	return read
+}
+
+// groups reports whether a view groups rows and is followed.
+func groups(view *ivm.View) bool {
+	found := false
+	if view.Root != nil {
+		algebra.Walk(view.Root, func(n algebra.Node) {
+			switch n.(type) {
+			case *algebra.Aggregate, *algebra.Distinct:
+				found = true
+			}
+		})
+	}
+	return found
 }
 
 func kindOf(r *catalog.Relation) string {
@@ -52,19 +81,4 @@ func kindOf(r *catalog.Relation) string {
 		return "view"
 	}
 	return "other"
-}
-
-// keyRead are the columns of the primary key, if all of them are read: only then a plan can rely on it.
-func keyRead(r *catalog.Relation, columns []string) []string {
-	var key []string
-	for _, attr := range r.Key {
-		if !slices.Contains(columns, r.Columns[attr].Name) {
-			return nil
-		}
-		key = append(key, r.Columns[attr].Name)
-	}
-	if r.ReadsOthers() {
-		return nil
-	}
-	return key
 }

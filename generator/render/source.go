@@ -13,6 +13,7 @@ type Source struct {
 	SchemaName string   // of the extension
 	Table      Name     // the user's, or a stream table's
 	ColumnList []string // that some stream table reads
+	TypeList   []string // of those, as far as they are known
 	Log        Name
 	XidIndex   Name
 	MarkIndex  Name
@@ -63,6 +64,29 @@ func (s Source) Captured(rows, a string) string {
 		s.Log, strings.TrimPrefix(s.Names(), ", "), rows, a)
 }
 
+// Grouped lists the columns of equal rows a that are added up, each with a comma behind it.
+func (s Source) Grouped(a string) string {
+	var out strings.Builder
+	for i, name := range s.ColumnList {
+		column, key := sqltext.Grouped(a, name, s.TypeList[i])
+		if column != key {
+			column += " as " + sqltext.Ident(name)
+		}
+		out.WriteString(column + ", ")
+	}
+	return out.String()
+}
+
+// GroupedBy lists what equal rows a are added up by.
+func (s Source) GroupedBy(a string) string {
+	var keys []string
+	for i, name := range s.ColumnList {
+		_, key := sqltext.Grouped(a, name, s.TypeList[i])
+		keys = append(keys, key)
+	}
+	return strings.Join(keys, ", ")
+}
+
 // ReaderList are the readers as a list of literals.
 func (s Source) ReaderList() string { return nameList(s.Readers) }
 
@@ -82,7 +106,7 @@ type Read struct {
 	Made       bool     // a stream table
 	Columns    []string // that must be there; none: any
 	NotNull    []string // those of them that hold no null
-	Key        []string // columns that no two rows share
+	Types      []string // of Columns, where the generated SQL is for these only, else empty
 	Log        *Name    // nil if nothing follows its changes
 	Readers    []Name
 }

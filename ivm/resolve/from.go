@@ -103,11 +103,9 @@ func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra
 	switch table.Kind {
 	case catalog.Foreign, catalog.MaterializedView:
 		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
-	case catalog.Partitioned:
-		r.full(t.Pos, "changes of a partitioned table", "")
 	}
-	if table.ReadsOthers() {
-		r.full(t.Pos, "changes of a table that others inherit from", "")
+	if t.Only && (table.Kind == catalog.Partitioned || table.ReadsOthers()) {
+		r.full(t.Pos, "changes of a table without those below it", "")
 	}
 	r.reads(table)
 	node := &algebra.Source{Table: table}
