@@ -16,7 +16,23 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestSources runs the scripts of this directory.
 func TestSources(t *testing.T) {
-	livetest.Run(t, ".", livetest.Options{Commands: map[string]livetest.Command{"install": install}})
+	livetest.Run(t, ".", livetest.Options{Commands: map[string]livetest.Command{
+		"install": install, "uninstall": uninstall, "replica": replica,
+	}})
+}
+
+// uninstall FILE removes what install made.
+func uninstall(env *livetest.Env, data *datadriven.TestData) string {
+	if _, err := env.Session("", "").Conn.Exec(env.T.Context(), installed.Load(env.T, data.CmdArgs[0].Key).Uninstall()); err != nil {
+		return pgtest.ErrorText(err) + "\n"
+	}
+	return ""
+}
+
+// replica runs statements as those who apply changes of another server do.
+func replica(env *livetest.Env, data *datadriven.TestData) string {
+	env.DB.SuperExec(env.T, "set session_replication_role = replica; "+data.Input)
+	return ""
 }
 
 // install FILE installs the extension of a spec as the owner and fills its stream tables.
