@@ -120,6 +120,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
+		FitFn: p.in(base + "_fit"), Probe: p.in("pgt_probe"),
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)

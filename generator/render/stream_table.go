@@ -46,8 +46,9 @@ type StreamTable struct {
 	Logs    []Source // of Changes
 	Log     *Source  // its own, if others read it
 
-	RefreshFn, MergeFn, RebuildFn, AttachFn, TickFn Name
-	Upstream                                        []StreamTable // what it reads, in order
+	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn Name
+	Probe                                                  Name          // a view that is gone when FitFn ends
+	Upstream                                               []StreamTable // what it reads, in order
 }
 
 // Changes is what is new in a source's log, as a common table expression.
