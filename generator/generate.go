@@ -23,6 +23,9 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	}
 	view := viewOf(s)
 	view.StreamTables, view.Sources = streamTables(s, compiled)
+	if len(view.StreamTables) > 0 {
+		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
+	}
 	b := &builder{places: map[string]origin{}, errs: errs}
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
@@ -103,6 +106,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.add("stream_table/rebuild.sql", t)
 		b.add("stream_table/refresh.sql", t)
 		b.add("stream_table/tick.sql", t)
+		b.surfaceOf(t)
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
 	}
@@ -178,6 +182,7 @@ func (b *builder) interfaces(view render.Extension) {
 		for _, template := range []string{"pgt_stream_table", "refresh_stream_table", "pgt_fill"} {
 			b.add("stream_table/"+template+".sql", view)
 		}
+		b.surface(view)
 	}
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_prune.sql", view)

@@ -119,6 +119,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		KeyIndex: beside("_key"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
+		WaitingFn: p.in(base + "_waiting"), ExplainFn: p.in(base + "_explain"),
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
@@ -138,6 +139,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
 		p.addChanges(&table, view)
 	}
+	table.Explanation = explanation(&table, view)
 	return table
 }
 

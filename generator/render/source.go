@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -33,10 +34,12 @@ func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 func (s Source) Names() string { return commaBefore("", s.ColumnList) }
 
 // ReaderList are the readers as a list of literals.
-func (s Source) ReaderList() string {
+func (s Source) ReaderList() string { return literals(s.Readers) }
+
+func literals(names []Name) string {
 	var list []string
-	for _, r := range s.Readers {
-		list = append(list, sqltext.Literal(r.Plain()))
+	for _, n := range names {
+		list = append(list, sqltext.Literal(n.Plain()))
 	}
 	return strings.Join(list, ", ")
 }
@@ -56,5 +59,24 @@ func commaBefore(a string, names []string) string {
 // PruneTask names the row of pgt_tasks for pruning change logs.
 const PruneTask = "change logs: pruning"
 
+// ReaderList are the stream tables that follow any change log, as a list of literals.
+func (e Extension) ReaderList() string {
+	var readers []Name
+	for _, s := range e.Sources {
+		for _, r := range s.Readers {
+			if !slices.Contains(readers, r) {
+				readers = append(readers, r)
+			}
+		}
+	}
+	return literals(readers)
+}
+
 // PruneTask is for templates.
 func (e Extension) PruneTask() string { return PruneTask }
+
+// HistoryTask names the row of pgt_tasks for the retention of the refresh history.
+const HistoryTask = "refresh history: retention"
+
+// HistoryTask is for templates.
+func (e Extension) HistoryTask() string { return HistoryTask }

@@ -40,7 +40,10 @@ type StreamTable struct {
 	Logs    []Source // of Changes
 	Log     *Source  // its own, if others read it
 
+	Explanation []string // lines that say how it is kept up to date
+
 	RefreshFn, MergeFn, RebuildFn, AttachFn, TickFn Name
+	WaitingFn, ExplainFn                            Name
 	Upstream                                        []StreamTable // what it reads, in order
 }
 
