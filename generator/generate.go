@@ -15,6 +15,9 @@ import (
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
 	compiled := compileViews(s, errs)
+	if errs.Empty() {
+		compiled.checkCalculated()
+	}
 	unsupported(s, errs)
 	endsQuotes(s, errs)
 	checkExpressions(s, errs)
@@ -40,7 +43,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0}, errs
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0, Every: view.Every}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
@@ -138,6 +141,9 @@ func schemaNames(s *spec.Spec) []string {
 // inbox adds everything of one inbox, tables first.
 func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/table.sql", i, holds)
+	if i.LastDue != nil {
+		b.add("scheduler/last_due.sql", i.LastDue)
+	}
 	for _, template := range []string{
 		"order_index", "claim_cursor", "rescan_after", "fence", "delta_no", "deltas", "deltas_last", "totals", "rates",
 		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",

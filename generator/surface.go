@@ -13,6 +13,9 @@ func (b *builder) surfaceOf(t render.StreamTable) {
 		b.add("stream_table/waiting.sql", t)
 	}
 	b.add("stream_table/explain.sql", t)
+	if t.LastDue != nil {
+		b.add("scheduler/last_due.sql", t.LastDue)
+	}
 }
 
 // surface adds what users ask about stream tables, the alerts, and the retention of the history.
@@ -34,7 +37,7 @@ var strategies = map[ivm.Strategy]string{
 }
 
 // explanation is what explain_st says of a stream table whatever state it is in.
-func explanation(t *render.StreamTable, view *ivm.View) []string {
+func explanation(t *render.StreamTable, view *ivm.View, schedule string) []string {
 	lines := []string{"stream table: " + t.ID(), "from: " + t.Path + " in the spec", "query:"}
 	for _, line := range strings.Split(strings.TrimRight(t.Query, "\n"), "\n") {
 		lines = append(lines, "    "+line)
@@ -51,5 +54,5 @@ func explanation(t *render.StreamTable, view *ivm.View) []string {
 	for _, r := range view.Sources {
 		reads = append(reads, r.Schema+"."+r.Name)
 	}
-	return append(lines, mode, strategy, "schedule: "+t.Schedule, "reads: "+strings.Join(reads, ", "), "stored in: "+t.Rows.Plain())
+	return append(lines, mode, strategy, "schedule: "+schedule, "reads: "+strings.Join(reads, ", "), "stored in: "+t.Rows.Plain())
 }

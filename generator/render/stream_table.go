@@ -19,10 +19,12 @@ type StreamTable struct {
 	ChangeNo   Name
 
 	RefreshMode, EffectiveMode, Reason, Strategy string
-	Query                                        string // as the user wrote it
-	SearchPath                                   string // as SQL, for SET
-	Schedule                                     string // as the spec has it
-	Due                                          string // condition that row s of State is due
+	Query                                        string   // as the user wrote it
+	SearchPath                                   string   // as SQL, for SET
+	Schedule                                     string   // as the spec has it
+	Due                                          string   // condition that row s of State is due
+	LastDue                                      *LastDue // of a cron expression
+	Seldom                                       bool     // a refresh after filling it would be a waste
 
 	Visible   []string // columns
 	Hidden    []string // further ones of Rows
