@@ -116,7 +116,8 @@ func (p *planner) table(n, order int) render.StreamTable {
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, "stream_tables."+t.Name, "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
-		Visible: storage.Visible, Hidden: storage.Hidden, Repeats: storage.Repeats, Hashed: storage.Hashed(),
+		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
+		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups,
 		KeyIndex: beside("_key"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
@@ -128,12 +129,12 @@ func (p *planner) table(n, order int) render.StreamTable {
 	for i, columns := range t.Indexes {
 		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
 		for _, c := range columns {
-			index.Columns = append(index.Columns, c.Value)
+			index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
 		}
 		table.Indexes = append(table.Indexes, index)
 	}
 	table.Rebuild = view.Rebuild(table.Query, table.Rows.String())
-	if len(storage.Hidden) > 0 {
+	if !slices.Equal(storage.Visible, storage.Stored) {
 		table.RowsSQL = view.Rows()
 	}
 	if p.incremental(n) {
@@ -152,6 +153,10 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			source := *p.sources[r]
 			source.ColumnList = columnsRead(view, r)
+			source.TypeList = nil
+			for _, name := range source.ColumnList {
+				source.TypeList = append(source.TypeList, r.Columns[r.Column(name)].Type)
+			}
 			t.Changes = append(t.Changes, render.Changes{Source: source, CTE: names[r]})
 			t.Logs = append(t.Logs, source)
 		}

@@ -23,6 +23,7 @@ type Tables struct {
 // Key is a column by which stored rows are found.
 type Key struct {
 	Name     string // of the column where rows are stored
+	Type     string // as far as it is known
 	Nullable bool
 	id       algebra.ColID // of the group's key
 }
@@ -40,8 +41,16 @@ func (v *View) Change(t Tables) string {
 
 // Delta are the lines of common table expressions of which the last, DeltaName,
 // has the rows that Change finds, added up: the stored columns, Mult, and Hash
-// where the storage has it. There are none if Change is empty.
+// where the storage has it. There are none if Change is empty. Of groups that
+// are merged, the last is found: see mergeGroups.
 func (v *View) Delta(t Tables) []string {
+	if v.Strategy() == MergeGroups {
+		w := emit.NewWriter(v.Columns, leaves(t.Log))
+		if !v.mergeGroups(v.grouped(), w, t.Stored) {
+			return nil
+		}
+		return emit.List(w.CTEs)
+	}
 	w, lines := v.signed(t)
 	if lines == nil {
 		return nil
@@ -64,6 +73,8 @@ func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
 		return w, v.mergeRows(w)
 	case RescanKeys:
 		return w, v.rescanKeys(w, t.Stored)
+	case MergeGroups:
+		return w, v.signedGroups(w, t.Stored)
 	}
 	return w, nil
 }
@@ -71,28 +82,24 @@ func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
 // total adds up signed rows.
 func (v *View) total(from string) emit.CTE {
 	s := v.Storage()
-	var columns, identity []string
-	for _, name := range s.Columns() {
-		columns = append(columns, "d."+sqltext.Ident(name))
+	var list, keys []string
+	for i, name := range s.Stored {
+		column, key := sqltext.Grouped("d", name, s.Types[i])
+		if column != key {
+			column += " as " + sqltext.Ident(name)
+		}
+		list, keys = append(list, column), append(keys, key)
 	}
 	sum := "sum(d." + Mult + ")"
-	list := append(slices.Clone(columns), sum+"::bigint as "+Mult)
+	list = append(list, sum+"::bigint as "+Mult)
 	if s.Hashed() {
-		for _, k := range s.Identity {
-			identity = append(identity, "d."+sqltext.Ident(k.Name))
-		}
-		list = append(list, HashOf(identity)+" as "+Hash)
+		list = append(list, s.HashOf("d")+" as "+Hash)
 	}
 	lines := append(emit.Clause("select", list), "from "+from+" d")
-	if len(columns) > 0 {
-		lines = append(lines, emit.Clause("group by", columns)...)
+	if len(keys) > 0 {
+		lines = append(lines, emit.Clause("group by", keys)...)
 	}
 	return emit.CTE{Name: DeltaName, Comment: "the same, added up", Keep: true, Lines: append(lines, "having "+sum+" <> 0")}
-}
-
-// HashOf is the expression for Hash over the columns of the identity. It keeps to each type's own equality.
-func HashOf(identity []string) string {
-	return "hash_record_extended(row(" + strings.Join(identity, ", ") + "), 0)"
 }
 
 // mergeRows: Δ view, by the laws of package delta.
@@ -152,24 +159,27 @@ func initial(name string) string {
 // that is recomputed.
 func (v *View) Rows() string {
 	w, last := v.rows()
-	return statement(w, "select "+strings.Join(idents(v.Storage().Columns()), ", "), "from "+last)
+	return statement(w, "select "+strings.Join(idents(v.Storage().Stored), ", "), "from "+last)
 }
 
 func (v *View) rows() (w *emit.Writer, last string) {
 	w = emit.NewWriter(v.Columns, leaves(nil))
+	if g := v.grouped(); g != nil {
+		return w, g.states(w, g.node.Input, false)
+	}
 	root := v.Root
 	if keys := v.Keys(); len(keys) > 0 {
 		root = v.withKeys(root, keys)
 	}
-	return w, w.Add(root, v.Storage().Columns(), false)
+	return w, w.Add(root, v.Storage().Stored, false)
 }
 
 // Rebuild is Delta without logs: the view as it is, less what is stored.
 func (v *View) Rebuild(query, stored string) []string {
-	columns := v.Storage().Columns()
+	columns := v.Storage().Stored
 	var ctes []emit.CTE
 	from := "(\n" + query + "\n) q"
-	if len(columns) > len(v.Output) {
+	if !slices.Equal(columns, v.names()) {
 		w, last := v.rows()
 		ctes, from = w.CTEs, last+" q"
 	}

@@ -12,8 +12,8 @@ func (v *View) delta() algebra.Node {
 	switch v.Strategy() {
 	case MergeRows:
 		return v.calculus().Of(v.Root)
-	case RescanKeys:
-		return v.calculus().Of(v.groups().Input)
+	case RescanKeys, MergeGroups:
+		return v.calculus().Of(v.aggregate().Input)
 	}
 	return nil
 }

@@ -35,10 +35,13 @@ func (v *View) rescanKeys(w *emit.Writer, stored string) []string {
 // Keys are the columns by which stored rows are found: those of the output that
 // are keys of the groups, and hidden ones for the others.
 func (v *View) Keys() []Key {
-	groups := v.groups()
-	if groups == nil {
-		return nil
+	if groups := v.groups(); groups != nil {
+		return v.keysOf(groups)
 	}
+	return nil
+}
+
+func (v *View) keysOf(groups *algebra.Aggregate) []Key {
 	var keys []Key
 	for i, k := range groups.Keys {
 		keys = append(keys, Key{Name: v.keyName(k.ID, i), Nullable: v.Columns.Info(k.ID).Nullable, id: k.ID})

@@ -2,11 +2,14 @@ package ivm
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/emit"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Names of stored columns besides Mult. No column of a user's begins like them.
+// Names of stored columns that stand for more than one of the query's. No column of a user's begins like them.
 const (
 	// Mult counts how often a row is in the view.
 	Mult = emit.Mult
@@ -17,30 +20,100 @@ const (
 // Storage says how a view's rows are stored.
 type Storage struct {
 	Visible  []string // the columns of the query
-	Hidden   []string // keys that it lacks
-	Identity []Key    // the columns by which a stored row is found
+	Stored   []string // the columns that a query fills
+	Types    []string // of those, as far as they are known
+	Identity []Key    // those of them by which a stored row is found
 	Repeats  bool     // a row may be in the view several times, and is stored once with Mult
 }
 
-// Columns are all that a query fills.
-func (s Storage) Columns() []string { return slices.Concat(s.Visible, s.Hidden) }
-
 // Hashed tells that rows are found by Hash: an index finds no nulls by =, and may not hold wide rows.
 func (s Storage) Hashed() bool {
-	return s.Repeats || len(s.Identity) == 0 || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable })
+	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable })
+}
+
+// Same is the condition that rows a and b, both with Hash where there is one, have the same identity.
+func (s Storage) Same(a, b string) string {
+	if !s.Hashed() {
+		return s.plainSame(a, b)
+	}
+	return a + "." + Hash + " = " + b + "." + Hash + " and " + s.plainSame(a, b)
+}
+
+func (s Storage) plainSame(a, b string) string {
+	var conds []string
+	for _, k := range s.Identity {
+		op := " = "
+		if s.Hashed() {
+			op = " is not distinct from "
+		}
+		text := ""
+		if !sqltext.IsComparable(k.Type) {
+			text = "::text"
+		}
+		conds = append(conds, a+"."+sqltext.Ident(k.Name)+text+op+b+"."+sqltext.Ident(k.Name)+text)
+	}
+	if len(conds) == 0 {
+		return "true"
+	}
+	return strings.Join(conds, " and ")
+}
+
+// HashOf is the expression for Hash over the identity of row a. It keeps to each type's own equality.
+func (s Storage) HashOf(a string) string {
+	columns := make([]string, len(s.Identity))
+	for i, k := range s.Identity {
+		columns[i] = sqltext.Ident(k.Name)
+		if a != "" {
+			columns[i] = a + "." + columns[i]
+		}
+		if !sqltext.IsComparable(k.Type) || !sqltext.IsHashable(k.Type) {
+			columns[i] += "::text"
+		}
+	}
+	return "hash_record_extended(row(" + strings.Join(columns, ", ") + "), 0)"
 }
 
 // Storage says how the view's rows are stored.
 func (v *View) Storage() Storage {
+	s := v.layout()
+	types := map[string]string{}
+	for _, o := range v.Output {
+		types[o.Name] = v.typeOf(o.ID)
+	}
+	for i, k := range s.Identity {
+		if k.id != 0 {
+			types[k.Name] = v.typeOf(k.id)
+		}
+		s.Identity[i].Type = types[k.Name]
+	}
+	for _, name := range s.Stored {
+		s.Types = append(s.Types, types[name])
+	}
+	return s
+}
+
+func (v *View) typeOf(id algebra.ColID) string {
+	if id == 0 {
+		return ""
+	}
+	return v.Columns.Info(id).Type
+}
+
+func (v *View) layout() Storage {
 	s := Storage{Visible: v.names()}
 	switch v.Strategy() {
+	case MergeGroups:
+		g := v.grouped()
+		s.Stored, s.Identity = g.columns(), g.keys
+		return s
 	case RescanKeys:
 		s.Identity = v.Keys()
-		s.Hidden = hidden(s.Identity, s.Visible)
+		s.Stored = slices.Concat(s.Visible, hidden(s.Identity, s.Visible))
 		return s
 	case MergeRows:
 		s.Identity = v.rowKey()
 	}
+	s.Stored = s.Visible
 	if s.Identity == nil {
 		s.Repeats = true
 		for i, name := range s.Visible {
@@ -48,4 +121,12 @@ func (v *View) Storage() Storage {
 		}
 	}
 	return s
+}
+
+// Shown are the view's columns as expressions over stored row alias, and the conditions under which a stored row is in the view.
+func (v *View) Shown(alias string) (list, conds []string) {
+	if v.Strategy() == MergeGroups {
+		return v.grouped().shown(v, alias)
+	}
+	return prefixed(alias, v.names()), nil
 }

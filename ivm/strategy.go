@@ -9,6 +9,8 @@ type Strategy string
 const (
 	// MergeRows adds the signed rows by which the query changes (rules R1, R2 and R3a).
 	MergeRows Strategy = "merge_rows"
+	// MergeGroups adds to what is stored of the groups that change (rule R4).
+	MergeGroups Strategy = "merge_groups"
 	// RescanKeys computes the groups that changes touch anew (rule R3b).
 	RescanKeys Strategy = "rescan_keys"
 	// Recompute computes everything anew (rule R0).
@@ -20,16 +22,16 @@ func (v *View) Strategy() Strategy {
 	switch {
 	case v.Root == nil:
 		return Recompute
+	case v.grouped() != nil:
+		return MergeGroups
 	case v.groups() != nil:
 		return RescanKeys
 	}
 	return MergeRows
 }
 
-// groups is the grouping on which nothing but filters and projections stands;
-// nil if the view is not like that. Without keys there is one group, which no
-// key finds.
-func (v *View) groups() *algebra.Aggregate {
+// aggregate is the grouping on which nothing but filters and projections stands; nil if the view is not like that.
+func (v *View) aggregate() *algebra.Aggregate {
 	n := v.Root
 	for {
 		switch at := n.(type) {
@@ -38,7 +40,7 @@ func (v *View) groups() *algebra.Aggregate {
 		case *algebra.Filter:
 			n = at.Input
 		case *algebra.Aggregate:
-			if len(at.Keys) > 0 {
+			if len(at.Keys) > 0 || at.Global {
 				return at
 			}
 			return nil
@@ -46,4 +48,12 @@ func (v *View) groups() *algebra.Aggregate {
 			return nil
 		}
 	}
+}
+
+// groups is aggregate if there are keys. Without them there is one group, which no key finds.
+func (v *View) groups() *algebra.Aggregate {
+	if n := v.aggregate(); n != nil && len(n.Keys) > 0 {
+		return n
+	}
+	return nil
 }

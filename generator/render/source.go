@@ -13,6 +13,7 @@ type Source struct {
 	SchemaName string   // of the extension
 	Table      Name     // the user's, or a stream table's
 	ColumnList []string // that some stream table reads
+	TypeList   []string // of those, as far as they are known
 	Log        Name
 	XidIndex   Name
 	MarkIndex  Name
@@ -32,6 +33,29 @@ func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 
 // Names are Columns without a row.
 func (s Source) Names() string { return commaBefore("", s.ColumnList) }
+
+// Grouped lists the columns of equal rows a that are added up, each with a comma behind it.
+func (s Source) Grouped(a string) string {
+	var out strings.Builder
+	for i, name := range s.ColumnList {
+		column, key := sqltext.Grouped(a, name, s.TypeList[i])
+		if column != key {
+			column += " as " + sqltext.Ident(name)
+		}
+		out.WriteString(column + ", ")
+	}
+	return out.String()
+}
+
+// GroupedBy lists what equal rows a are added up by.
+func (s Source) GroupedBy(a string) string {
+	var keys []string
+	for i, name := range s.ColumnList {
+		_, key := sqltext.Grouped(a, name, s.TypeList[i])
+		keys = append(keys, key)
+	}
+	return strings.Join(keys, ", ")
+}
 
 // ReaderList are the readers as a list of literals.
 func (s Source) ReaderList() string { return literals(s.Readers) }

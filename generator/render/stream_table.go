@@ -27,10 +27,13 @@ type StreamTable struct {
 	Seldom                                       bool     // a refresh after filling it would be a waste
 
 	Visible   []string // columns
-	Hidden    []string // further ones of Rows
-	Identity  []string // those by which a row is found
-	Repeats   bool     // Rows has __mult
-	Hashed    bool     // Rows has __hash
+	Stored    []string // those of Rows that a query fills
+	Identity  []string // those of them by which a row is found
+	Grouped   bool     // Rows holds accumulators of groups
+	ShownAs   func(alias string) (list, conds []string)
+	Same      func(a, b string) string // the condition that two rows have one identity
+	Repeats   bool                     // Rows has __mult
+	Hashed    bool                     // Rows has __hash
 	KeyIndex  Name
 	HashIndex Name
 	Indexes   []Index
@@ -58,11 +61,11 @@ type Changes struct {
 // Index is one that the spec asks for.
 type Index struct {
 	Name    Name
-	Columns []string
+	Columns []string // expressions, as SQL
 }
 
 // Key is the index's columns.
-func (i Index) Key() string { return list("", i.Columns) }
+func (i Index) Key() string { return strings.Join(i.Columns, ", ") }
 
 // Schema returns the extension's schema as SQL.
 func (t StreamTable) Schema() string { return sqltext.Ident(t.SchemaName) }
@@ -70,12 +73,9 @@ func (t StreamTable) Schema() string { return sqltext.Ident(t.SchemaName) }
 // ID is the stream table's name as the catalog has it.
 func (t StreamTable) ID() string { return t.Table.Plain() }
 
-// Stored lists all columns that a query fills, of row a if it is not empty.
-func (t StreamTable) Stored(a string) string { return list(a, t.stored()) }
-
 // Filled lists the columns of Rows of row a of delta.
 func (t StreamTable) Filled(a string) string {
-	names := t.stored()
+	names := append([]string{}, t.Stored...)
 	if t.Repeats {
 		names = append(names, "__mult")
 	}
@@ -85,10 +85,56 @@ func (t StreamTable) Filled(a string) string {
 	return list(a, names)
 }
 
-func (t StreamTable) stored() []string { return append(append([]string{}, t.Visible...), t.Hidden...) }
+// Hidden are the stored columns that users do not see as they are.
+func (t StreamTable) Hidden() []string {
+	var names []string
+	for _, name := range t.Stored {
+		if !contains(t.Visible, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
-// Shown lists the columns that users see.
-func (t StreamTable) Shown(a string) string { return list(a, t.Visible) }
+// Shown lists the columns that users see, over row a of Rows.
+func (t StreamTable) Shown(a string) string {
+	exprs, _ := t.ShownAs(a)
+	var items []string
+	for i, name := range t.Visible {
+		item := exprs[i]
+		if item != a+"."+sqltext.Ident(name) {
+			item += " as " + sqltext.Ident(name)
+		}
+		items = append(items, item)
+	}
+	return strings.Join(items, ", ")
+}
+
+// ShownIf is the condition that row a of Rows is in the view; empty if all are.
+func (t StreamTable) ShownIf(a string) string {
+	_, conds := t.ShownAs(a)
+	return strings.Join(conds, " and ")
+}
+
+// Shows is a column that users see, over row a of Rows.
+func (t StreamTable) Shows(a, column string) string {
+	exprs, _ := t.ShownAs(a)
+	for i, name := range t.Visible {
+		if name == column {
+			return exprs[i]
+		}
+	}
+	return sqltext.Ident(column)
+}
+
+// LogShown lists the columns of the stream table's own log over row a of Rows, each with a comma before it.
+func (t StreamTable) LogShown(a string) string {
+	var out strings.Builder
+	for _, name := range t.Log.ColumnList {
+		out.WriteString(", " + t.Shows(a, name) + " as " + sqltext.Ident(name))
+	}
+	return out.String()
+}
 
 // Key lists the columns of the identity.
 func (t StreamTable) Key(a string) string { return list(a, t.Identity) }
@@ -96,28 +142,15 @@ func (t StreamTable) Key(a string) string { return list(a, t.Identity) }
 // KeyIndexed tells that an index on the identity serves users and refreshes.
 func (t StreamTable) KeyIndexed() bool { return !t.Repeats && len(t.Identity) > 0 }
 
-// Same is the condition that rows a and b have one identity.
-func (t StreamTable) Same(a, b string) string {
-	var conds []string
-	op := " = "
-	if t.Hashed {
-		conds, op = append(conds, a+".__hash = "+b+".__hash"), " is not distinct from "
-	}
-	for _, name := range t.Identity {
-		conds = append(conds, a+"."+sqltext.Ident(name)+op+b+"."+sqltext.Ident(name))
-	}
-	if len(conds) == 0 {
-		return "true"
-	}
-	return strings.Join(conds, " and ")
-}
-
 // Assigned sets the columns beside the identity from row d; empty if there are none.
-func (t StreamTable) Assigned() string {
+func (t StreamTable) Assigned() string { return t.AssignedFrom("d") }
+
+// AssignedFrom sets the columns beside the identity from a row.
+func (t StreamTable) AssignedFrom(a string) string {
 	var sets []string
-	for _, name := range t.stored() {
+	for _, name := range t.Stored {
 		if !contains(t.Identity, name) {
-			sets = append(sets, sqltext.Ident(name)+" = d."+sqltext.Ident(name))
+			sets = append(sets, sqltext.Ident(name)+" = "+a+"."+sqltext.Ident(name))
 		}
 	}
 	return strings.Join(sets, ", ")

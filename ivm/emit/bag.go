@@ -54,26 +54,18 @@ func (w *Writer) bag(n *algebra.Bag, names []string) []string {
 // consolidate adds up equal rows.
 func (w *Writer) consolidate(n *algebra.Consolidate, names []string) []string {
 	from := w.read(n.Input)
-	var list []string
+	var list, keys []string
 	for i, id := range n.Input.Columns() {
-		column := "d." + sqltext.Ident(from.Columns[id])
-		if from.Columns[id] != names[i] {
+		column, key := sqltext.Grouped("d", from.Columns[id], w.columns.Info(id).Type)
+		if from.Columns[id] != names[i] || column != key {
 			column = as(column, names[i])
 		}
-		list = append(list, column)
+		list, keys = append(list, column), append(keys, key)
 	}
 	sum := "sum(d." + Mult + ")"
 	lines := append(Clause("select", append(list, as(sum, Mult))), "from "+aliased(from.SQL, "d"))
-	if keys := columnNames(n.Input.Columns(), from); len(keys) > 0 {
+	if len(keys) > 0 {
 		lines = append(lines, Clause("group by", keys)...)
 	}
 	return append(lines, "having "+sum+" <> 0")
-}
-
-func columnNames(ids []algebra.ColID, from Leaf) []string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = "d." + sqltext.Ident(from.Columns[id])
-	}
-	return names
 }

@@ -45,10 +45,7 @@ func NewWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *
 // Add writes a node as a common table expression with a column for each of
 // names, which are in the order of the node's columns, and Mult.
 func (w *Writer) Add(n algebra.Node, names []string, keep bool) string {
-	lines := w.relation(n, names)
-	name := fmt.Sprintf("d%d", len(w.CTEs)+1)
-	w.CTEs = append(w.CTEs, CTE{Name: name, Comment: Inline(n), Keep: keep, Lines: lines})
-	return name
+	return w.add(Inline(n), w.relation(n, names), keep)
 }
 
 // relation is the SELECT that makes a node's rows under the given names.

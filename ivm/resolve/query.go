@@ -52,7 +52,11 @@ func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 	rel := relation{names: left.names}
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
-		rel.ids = append(rel.ids, r.columns.New(algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable}))
+		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable}
+		if l.Type == rt.Type || !sqltext.IsComparable(l.Type) {
+			info.Type = l.Type
+		}
+		rel.ids = append(rel.ids, r.columns.New(info))
 	}
 	rel.node = &algebra.Union{Cols: rel.ids, From: []algebra.Branch{{Input: left.node, Cols: left.ids}, {Input: right.node, Cols: right.ids}}}
 	if !q.All {

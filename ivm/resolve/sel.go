@@ -80,7 +80,7 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 	p := &algebra.Project{Input: node}
 	for _, t := range targets {
 		item := algebra.Item{Expr: bind(t)}
-		info := algebra.Info{Name: t.name, Nullable: true}
+		info := algebra.Info{Name: t.name, Type: r.typeOf(item.Expr), Nullable: true}
 		if id, ok := item.Expr.Column(); ok {
 			info = r.columns.Info(id)
 			info.Name = t.name
@@ -91,6 +91,14 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 	}
 	rel.node = p
 	return rel
+}
+
+// typeOf is the type of an expression, as far as it is known.
+func (r *resolver) typeOf(e algebra.Scalar) string {
+	if e.Expr.IsZero() {
+		return ""
+	}
+	return e.Expr.Type(func(id int) string { return r.columns.Info(algebra.ColID(id)).Type })
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

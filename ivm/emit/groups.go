@@ -1,0 +1,76 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
+
+// Fold is an aggregate function over rows, without what a tree of groups has of it.
+type Fold struct {
+	Name   string // of its column
+	Func   string
+	Arg    algebra.Scalar // none: the rows themselves
+	Filter []algebra.Scalar
+	Zero   bool // 0 rather than null over nothing
+}
+
+// Groups writes groups of a node's rows, which count once each, as a common table expression.
+func (w *Writer) Groups(n algebra.Node, keys []algebra.Item, names []string, folds []Fold, keep bool) string {
+	b := w.block(n)
+	var list, numbers []string
+	for i, k := range keys {
+		list = append(list, as(b.named(b.over(k.Expr.Expr)), names[i]))
+		numbers = append(numbers, fmt.Sprint(i+1))
+	}
+	for _, f := range folds {
+		list = append(list, as(b.foldSQL(f), f.Name))
+	}
+	lines := append(Clause("select", list), b.from()...)
+	if len(keys) > 0 {
+		lines = append(lines, Clause("group by", numbers)...)
+	}
+	return w.add("γ("+Inline(n)+")", lines, keep)
+}
+
+// add adds a common table expression.
+func (w *Writer) add(comment string, lines []string, keep bool) string {
+	name := fmt.Sprintf("d%d", len(w.CTEs)+1)
+	w.CTEs = append(w.CTEs, CTE{Name: name, Comment: comment, Keep: keep, Lines: lines})
+	return name
+}
+
+func (b *block) foldSQL(f Fold) string {
+	arg := "*"
+	if !f.Arg.Expr.IsZero() {
+		arg = b.named(b.over(f.Arg.Expr))
+	}
+	sql := f.Func + "(" + arg + ")"
+	var conds []string
+	for _, c := range f.Filter {
+		conds = append(conds, b.named(b.over(c.Expr)))
+	}
+	if len(conds) > 0 {
+		sql += " filter (where " + strings.Join(conds, " and ") + ")"
+	}
+	if f.Zero {
+		sql = "coalesce(" + sql + ", 0)"
+	}
+	return sql
+}
+
+// Bind tells that a node's rows are read from a leaf.
+func (w *Writer) Bind(n algebra.Node, leaf Leaf) { w.done[n] = leaf }
+
+// Flat returns the columns of a node that stands over one leaf as expressions over it, and the conditions under which it has a row.
+func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
+	b := w.block(n)
+	for _, id := range n.Columns() {
+		list = append(list, b.named(b.over(algebra.Ref(id).Expr)))
+	}
+	for _, c := range b.conds {
+		conds = append(conds, b.named(c))
+	}
+	return list, conds
+}

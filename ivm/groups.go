@@ -1,0 +1,302 @@
+package ivm
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/emit"
+	"github.com/pgsluice/sluice/ivm/rewrite"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Rule R4: a group is stored as what its aggregates follow from (accumulators) and the number of its rows. Δ of the rows adds up to Δ of
+// those. Where a least or greatest value may have gone, the group is computed anew.
+
+// grouped is a view that is stored as its groups' accumulators.
+type grouped struct {
+	node  *algebra.Aggregate
+	keys  []Key
+	accs  []accumulator
+	exprs map[algebra.ColID]string // of the aggregates, over the columns of accs
+}
+
+// grouped is nil if the view is not stored like that.
+func (v *View) grouped() *grouped {
+	node := v.aggregate()
+	if node == nil {
+		return nil
+	}
+	accs, exprs, ok := v.accumulators(node)
+	if !ok {
+		return nil
+	}
+	return &grouped{node, v.keysOf(node), accs, exprs}
+}
+
+// columns are those that are stored.
+func (g *grouped) columns() []string {
+	names := append(keyNames(g.keys), Members)
+	for _, a := range g.accs {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// states computes the accumulators of a node's groups.
+func (g *grouped) states(w *emit.Writer, n algebra.Node, keep bool) string {
+	folds := []emit.Fold{{Name: Members, Func: "count"}}
+	for _, a := range g.accs {
+		folds = append(folds, emit.Fold{Name: a.name, Func: string(a.kind), Arg: a.arg, Filter: a.filter, Zero: a.kind == sumOf})
+	}
+	return w.Groups(n, g.node.Keys, keyNames(g.keys), folds, keep)
+}
+
+// mergeGroups are the common table expressions of which the last, found, has a row for each group that changes: its columns as they are
+// now, __at, where it is stored, and Hash where the storage has it.
+func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
+	changes := v.calculus().Of(g.node.Input)
+	if changes == nil {
+		return false
+	}
+	from := w.Add(g.inputs(v, changes), g.inputNames(), false)
+	identity := v.Storage()
+	w.CTEs = append(w.CTEs, g.delta(from, identity))
+	lost := g.lost(stored, identity)
+	if lost != nil {
+		w.CTEs = append(w.CTEs, *lost)
+		v.fresh(g, w)
+	}
+	w.CTEs = append(w.CTEs, g.found(stored, identity, lost != nil))
+	return true
+}
+
+// inputs are the changes of the groups' rows: keys, values and whether they are counted.
+func (g *grouped) inputs(v *View, changes algebra.Node) algebra.Node {
+	p := &algebra.Project{Input: changes}
+	add := func(e algebra.Scalar) {
+		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(algebra.Info{Name: "x", Nullable: true}), Expr: e})
+	}
+	for _, k := range g.node.Keys {
+		add(k.Expr)
+	}
+	for _, a := range g.accs {
+		if !a.arg.Expr.IsZero() {
+			add(a.arg)
+		}
+		if len(a.filter) > 0 {
+			add(all(a.filter))
+		}
+	}
+	node := rewrite.Distribute(p)
+	for _, a := range g.accs {
+		if a.extreme() { // what is added and taken away again must not be taken for an extreme
+			return &algebra.Consolidate{Input: node}
+		}
+	}
+	return node
+}
+
+func all(conds []algebra.Scalar) algebra.Scalar {
+	exprs := make([]sqltext.Expr, len(conds))
+	for i, c := range conds {
+		exprs[i] = c.Expr
+	}
+	return algebra.Scalar{Expr: sqltext.And(exprs...)}
+}
+
+// inputNames are the names of the columns of inputs.
+func (g *grouped) inputNames() []string {
+	names := keyNames(g.keys)
+	for _, a := range g.accs {
+		if !a.arg.Expr.IsZero() {
+			names = append(names, a.name)
+		}
+		if len(a.filter) > 0 {
+			names = append(names, a.name+"_if")
+		}
+	}
+	return names
+}
+
+// delta adds up the changes of each group.
+func (g *grouped) delta(from string, s Storage) emit.CTE {
+	keys := prefixed("d", keyNames(g.keys))
+	list := append([]string{}, keys...)
+	list = append(list, "sum(d."+Mult+") as "+Members)
+	for _, a := range g.accs {
+		list = append(list, a.changes()...)
+	}
+	if s.Hashed() {
+		list = append(list, s.HashOf("d")+" as "+Hash)
+	}
+	lines := append(emit.Clause("select", list), "from "+from+" d")
+	if len(keys) > 0 {
+		lines = append(lines, emit.Clause("group by", keys)...)
+	} else {
+		lines = append(lines, "having count(*) > 0")
+	}
+	return emit.CTE{Name: DeltaName, Comment: "by how much each group changes", Keep: true, Lines: lines}
+}
+
+// changes are the accumulator's columns of delta.
+func (a accumulator) changes() []string {
+	value := "d." + a.name
+	var conds []string
+	if len(a.filter) > 0 {
+		conds = append(conds, "d."+a.name+"_if")
+	}
+	switch a.kind {
+	case sumOf:
+		return []string{"coalesce(sum(" + value + " * d." + Mult + ")" + filter(conds) + ", 0) as " + a.name}
+	case countOf:
+		if !a.arg.Expr.IsZero() {
+			conds = append(conds, value+" is not null")
+		}
+		return []string{"coalesce(sum(d." + Mult + ")" + filter(conds) + ", 0) as " + a.name}
+	}
+	fold := string(a.kind) + "(" + value + ")"
+	return []string{
+		fold + filter(append(conds, "d."+Mult+" > 0")) + " as " + a.name,
+		fold + filter(append(conds, "d."+Mult+" < 0")) + " as " + a.name + "_gone",
+	}
+}
+
+func filter(conds []string) string {
+	if len(conds) == 0 {
+		return ""
+	}
+	return " filter (where " + strings.Join(conds, " and ") + ")"
+}
+
+// lost are the groups that deltas do not say all of; nil if there are no such.
+func (g *grouped) lost(stored string, s Storage) *emit.CTE {
+	var conds []string
+	for _, a := range g.accs {
+		r, d := "r."+a.name, "d."+a.name
+		switch {
+		case a.kind == leastOf:
+			conds = append(conds, d+"_gone <= "+r+" and ("+d+" <= "+d+"_gone) is not true")
+		case a.kind == mostOf:
+			conds = append(conds, d+"_gone >= "+r+" and ("+d+" >= "+d+"_gone) is not true")
+		case a.kind == sumOf && !a.exact:
+			conds = append(conds, special(r)+" or "+special(d))
+		}
+	}
+	if len(conds) == 0 {
+		return nil
+	}
+	list := append([]string{"r.ctid as __at"}, prefixed("d", keyNames(g.keys))...)
+	if s.Hashed() {
+		list = append(list, "d."+Hash)
+	}
+	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "join "+stored+" r on "+s.Same("r", "d"),
+		"where r."+Members+" + d."+Members+" > 0")
+	for i, c := range conds {
+		word, end := "       or ", ""
+		if i == 0 {
+			word = "  and ("
+		}
+		if i == len(conds)-1 {
+			end = ")"
+		}
+		lines = append(lines, word+c+end)
+	}
+	return &emit.CTE{Name: "lost", Comment: "groups whose extreme went, or whose sum cannot be subtracted from", Keep: true, Lines: lines}
+}
+
+func special(column string) string { return column + " in ('NaN', 'Infinity', '-Infinity')" }
+
+// fresh computes the lost groups anew.
+func (v *View) fresh(g *grouped, w *emit.Writer) {
+	lost := &algebra.Values{}
+	leaf := emit.Leaf{SQL: "lost", Alias: "l", Columns: map[algebra.ColID]string{}}
+	for i, k := range g.node.Keys {
+		id := v.Columns.New(v.Columns.Info(k.ID))
+		lost.Cols = append(lost.Cols, id)
+		leaf.Columns[id] = g.keys[i].Name
+	}
+	w.Bind(lost, leaf)
+	g.states(w, rewrite.Distribute(v.calculus().Restrict(g.node.Input, g.node.Keys, lost)), false)
+	w.CTEs[len(w.CTEs)-1].Name = "fresh"
+}
+
+// found pairs changes with what is stored.
+func (g *grouped) found(stored string, s Storage, lost bool) emit.CTE {
+	list := append([]string{"r.ctid as __at"}, prefixed("d", keyNames(g.keys))...)
+	list = append(list, "coalesce(r."+Members+", 0) + d."+Members+" as "+Members)
+	for _, a := range g.accs {
+		list = append(list, a.merged()+" as "+a.name)
+	}
+	anew := append([]string{"l.__at"}, prefixed("l", keyNames(g.keys))...)
+	anew = append(anew, "coalesce(f."+Members+", 0)")
+	for _, a := range g.accs {
+		anew = append(anew, "f."+a.name)
+	}
+	if s.Hashed() {
+		list, anew = append(list, "d."+Hash), append(anew, "l."+Hash)
+	}
+	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "left join "+stored+" r on "+s.Same("r", "d"))
+	if lost {
+		lines = append(lines, "where not exists (select from lost l where "+s.Same("l", "d")+")", "union all")
+		lines = append(lines, emit.Clause("select", anew)...)
+		lines = append(lines, "from lost l", "left join fresh f on "+s.plainSame("f", "l"))
+	}
+	return emit.CTE{Name: "found", Comment: "each changed group, as it becomes and where it is", Keep: true, Lines: lines}
+}
+
+// merged is the accumulator with its change.
+func (a accumulator) merged() string {
+	r, d := "r."+a.name, "d."+a.name
+	switch a.kind {
+	case leastOf:
+		return "least(" + r + ", " + d + ")"
+	case mostOf:
+		return "greatest(" + r + ", " + d + ")"
+	}
+	return "coalesce(" + r + ", 0) + " + d
+}
+
+// shown are the view's columns over the stored ones of row r, and the conditions under which a group is in the view.
+func (g *grouped) shown(v *View, alias string) (list, conds []string) {
+	w := emit.NewWriter(v.Columns, leaves(nil))
+	state, ids := &algebra.Values{}, map[string]int{}
+	leaf := emit.Leaf{SQL: "stored", Alias: alias, Columns: map[algebra.ColID]string{}}
+	for _, name := range g.columns() {
+		id := v.Columns.New(algebra.Info{Name: name})
+		state.Cols = append(state.Cols, id)
+		leaf.Columns[id], ids[name] = name, int(id)
+	}
+	w.Bind(state, leaf)
+	over := &algebra.Project{Input: state}
+	for i, k := range g.node.Keys {
+		over.Items = append(over.Items, algebra.Item{ID: k.ID, Expr: algebra.Ref(state.Cols[i])})
+	}
+	for _, a := range g.node.Aggs {
+		expr, err := sqltext.ParseExpr(g.exprs[a.ID], ids)
+		if err != nil {
+			panic(err)
+		}
+		over.Items = append(over.Items, algebra.Item{ID: a.ID, Expr: algebra.Scalar{Expr: expr}})
+	}
+	return w.Flat(algebra.Rewrite(v.Root, func(n algebra.Node) algebra.Node {
+		if n == g.node {
+			return over
+		}
+		return n
+	}))
+}
+
+// signedGroups are the changed groups as they become, less what is stored of them: Change for groups that are merged.
+func (v *View) signedGroups(w *emit.Writer, stored string) []string {
+	g := v.grouped()
+	if !v.mergeGroups(g, w, stored) {
+		return nil
+	}
+	lines := append(emit.Clause("select", append(prefixed("f", g.columns()), "1 as "+Mult)), "from found f")
+	if len(g.keys) > 0 {
+		lines = append(lines, "where f."+Members+" > 0")
+	}
+	lines = append(lines, "union all")
+	lines = append(lines, emit.Clause("select", append(prefixed("r", g.columns()), "-1"))...)
+	return append(lines, "from found f", "join "+stored+" r on r.ctid = f.__at")
+}

@@ -1,0 +1,200 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v5"
+)
+
+// numbers are the types of exact numbers, each fitting into the next.
+var numbers = []string{"smallint", "integer", "bigint", "numeric"}
+
+// IsNumber reports whether a type is one of exact numbers, and whether it has values that are none: NaN and infinities.
+func IsNumber(typ string) (is, hasSpecial bool) {
+	typ, _, _ = strings.Cut(typ, "(")
+	return slices.Contains(numbers, typ), typ == "numeric"
+}
+
+// incomparable are types without equality, or with one by which different values are equal.
+var incomparable = []string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"}
+
+// IsComparable reports whether values of a type can be grouped. A type that is not known is taken to be like that.
+func IsComparable(typ string) bool {
+	return !slices.Contains(incomparable, strings.TrimRight(typ, "[]"))
+}
+
+// IsHashable reports whether values of a type that can be grouped can be hashed too.
+func IsHashable(typ string) bool {
+	typ, _, _ = strings.Cut(strings.TrimRight(typ, "[]"), "(")
+	return !slices.Contains([]string{"bit", "bit varying", "money", "tsvector", "tsquery"}, typ)
+}
+
+// Grouped is a column of equal rows that are added up, and what to group them by: where values of the type have no equality, their texts.
+func Grouped(alias, name, typ string) (column, key string) {
+	column = alias + "." + Ident(name)
+	if IsComparable(typ) {
+		return column, column
+	}
+	return "(array_agg(" + column + "))[1]", column + "::text"
+}
+
+// Type tells the type of an expression as far as following it needs to know: exact numbers, and types that cannot be compared; "" for
+// others and where only the server knows. column tells the type of a bound column.
+func (e Expr) Type(column func(id int) string) string {
+	if id, ok := e.Column(); ok {
+		return column(id)
+	}
+	of := func(n *pg_query.Node) string { return Expr{n}.Type(column) }
+	switch n := e.node.GetNode().(type) {
+	case *pg_query.Node_AConst:
+		return constantNumber(n.AConst)
+	case *pg_query.Node_TypeCast:
+		_, name := qualified(n.TypeCast.TypeName.Names)
+		if len(n.TypeCast.TypeName.ArrayBounds) > 0 {
+			return ""
+		}
+		return named(name)
+	case *pg_query.Node_AExpr:
+		return operation(n.AExpr, of)
+	case *pg_query.Node_CoalesceExpr:
+		return widest(n.CoalesceExpr.Args, of)
+	case *pg_query.Node_MinMaxExpr:
+		return widest(n.MinMaxExpr.Args, of)
+	case *pg_query.Node_CaseExpr:
+		arms := []*pg_query.Node{}
+		for _, arm := range n.CaseExpr.Args {
+			arms = append(arms, arm.GetCaseWhen().Result)
+		}
+		if n.CaseExpr.Defresult != nil {
+			arms = append(arms, n.CaseExpr.Defresult)
+		}
+		return widest(arms, of)
+	case *pg_query.Node_FuncCall:
+		return typeOfCall(n.FuncCall, of)
+	case *pg_query.Node_XmlExpr:
+		if n.XmlExpr.Op != pg_query.XmlExprOp_IS_DOCUMENT {
+			return "xml"
+		}
+	}
+	return ""
+}
+
+// named is the type that a name stands for.
+func named(name string) string {
+	switch name {
+	case "smallint", "int2":
+		return "smallint"
+	case "integer", "int", "int4":
+		return "integer"
+	case "bigint", "int8":
+		return "bigint"
+	case "numeric", "decimal":
+		return "numeric"
+	}
+	if slices.Contains(incomparable, name) {
+		return name
+	}
+	return ""
+}
+
+func constantNumber(c *pg_query.A_Const) string {
+	switch v := c.Val.(type) {
+	case *pg_query.A_Const_Ival:
+		return "integer"
+	case *pg_query.A_Const_Fval:
+		if digits := v.Fval.Fval; len(digits) < 19 && !strings.ContainsAny(digits, ".eE") {
+			return "bigint"
+		}
+		return "numeric"
+	}
+	return ""
+}
+
+// operation is the type of arithmetic, which stays among exact numbers.
+func operation(x *pg_query.A_Expr, of func(*pg_query.Node) string) string {
+	op := operator(x.Name, x.Location)
+	if op.Name == "->" || op.Name == "#>" { // of json, json; of jsonb, jsonb
+		return of(x.Lexpr)
+	}
+	if x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || op.Schema != "" || !slices.Contains([]string{"+", "-", "*", "/", "%"}, op.Name) {
+		return ""
+	}
+	if x.Lexpr == nil {
+		return of(x.Rexpr)
+	}
+	return widest([]*pg_query.Node{x.Lexpr, x.Rexpr}, of)
+}
+
+// widest is the type that all alternatives are brought to; a bare null takes any.
+func widest(nodes []*pg_query.Node, of func(*pg_query.Node) string) string {
+	widest := -1
+	for _, n := range nodes {
+		if n.GetAConst().GetIsnull() {
+			continue
+		}
+		typ, _, _ := strings.Cut(of(n), "(")
+		if !IsComparable(typ) {
+			return typ
+		}
+		at := slices.Index(numbers, typ)
+		if at < 0 {
+			return ""
+		}
+		widest = max(widest, at)
+	}
+	if widest < 0 {
+		return ""
+	}
+	return numbers[widest]
+}
+
+// typeOfCall knows functions that nothing in a user's schema can stand before.
+func typeOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) string) string {
+	schema, name := qualified(f.Funcname)
+	if schema != "" && schema != "pg_catalog" {
+		return ""
+	}
+	if typ := TypeOfFunction(name); typ != "" || len(f.Args) == 0 {
+		return typ
+	}
+	switch arg, _, _ := strings.Cut(of(f.Args[0]), "("); name {
+	case "abs", "min", "max":
+		return arg
+	case "round", "trunc", "ceil", "ceiling", "floor":
+		if arg == "numeric" {
+			return arg
+		}
+	}
+	return ""
+}
+
+// TypeOfFunction is the type of a built-in function whose results cannot be compared; "" for others.
+func TypeOfFunction(name string) string {
+	switch name {
+	case "json_agg", "json_object_agg", "json_build_object", "json_build_array", "to_json", "row_to_json", "array_to_json", "json_object",
+		"json_strip_nulls", "json_extract_path", "json_agg_strict", "json_object_agg_strict", "json_object_agg_unique":
+		return "json"
+	case "xmlagg", "xmlcomment":
+		return "xml"
+	case "point", "line", "lseg", "box", "path", "polygon", "circle", "center":
+		return "point"
+	}
+	return ""
+}
+
+// ParseExpr parses one expression and binds each name in it that is one of columns.
+func ParseExpr(text string, columns map[string]int) (Expr, error) {
+	q, err := ParseQuery("select " + text)
+	if err != nil {
+		return Expr{}, err
+	}
+	return q.(*Select).Targets[0].Expr.Map(func(e Expr) (Expr, bool) {
+		ref, ok := e.Ref()
+		if !ok || len(ref.Parts) != 1 {
+			return Expr{}, false
+		}
+		id, ok := columns[ref.Parts[0]]
+		return Column(id), ok
+	}), nil
+}
