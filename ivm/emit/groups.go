@@ -78,3 +78,10 @@ func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
 	}
 	return list, conds
 }
+
+// Rebind gives the leaf that a node is read from another name.
+func (w *Writer) Rebind(n algebra.Node, name string) {
+	leaf := w.done[n]
+	leaf.SQL, leaf.Alias = name, name[:1]
+	w.done[n] = leaf
+}
