@@ -26,6 +26,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	}
 	view := viewOf(s)
 	view.StreamTables, view.Sources = streamTables(s, compiled)
+	view.Reads = readsOf(s, compiled, view.Sources)
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
@@ -35,6 +36,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
 		b.inbox(inbox)
 	}
+	b.reads(view)
 	b.streamTables(s, compiled, view)
 	b.at = origin{"the extension", s.Extension.At}
 	b.interfaces(view)
@@ -77,10 +79,29 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		for _, name := range []string{
-			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
 		} {
 			b.add("catalog/"+name+".sql", view)
 		}
+	}
+}
+
+// reads adds what watches the relations that stream tables read.
+func (b *builder) reads(view render.Extension) {
+	if len(view.StreamTables) == 0 {
+		return
+	}
+	if len(view.Sources) > 0 {
+		b.add("source/pgt_fit.sql", view)
+		b.add("source/pgt_fit_else.sql", view)
+	}
+	for _, name := range []string{
+		"pgt_members", "pgt_log_fits", "pgt_source_shape", "pgt_source_problem", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+	} {
+		b.add("source/"+name+".sql", view)
+	}
+	for _, read := range view.Reads {
+		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")
 	}
 }
 
@@ -103,6 +124,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
 		}
 		b.add("stream_table/attach.sql", t)
+		b.add("stream_table/fit.sql", t)
 		if len(t.Delta) > 0 {
 			b.add("stream_table/merge.sql", t)
 		}

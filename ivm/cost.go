@@ -51,7 +51,6 @@ type Occasion string
 const (
 	Always          Occasion = ""
 	WhenExtremeGoes Occasion = "when the group loses its least or greatest value"
-	WhenNotFinite   Occasion = "when a sum of the group is NaN or infinite"
 	Never           Occasion = "never"
 )
 
@@ -181,4 +180,4 @@ func Wanted(costs []Cost) []Index {
 }
 
 // WantsIndex reports whether rows are found by columns that no key begins with, not only in odd cases.
-func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Keyed && r.When != WhenNotFinite }
+func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Keyed }

@@ -47,14 +47,10 @@ func (v *View) storedGroups() (groups algebra.Node, law, above string) {
 
 // rereads tells when a group is computed anew although it is stored; Never if its accumulators can follow whatever happens.
 func (g *grouped) rereads() Occasion {
-	when := Never
 	for _, a := range g.accs {
-		switch {
-		case a.extreme():
+		if a.extreme() {
 			return WhenExtremeGoes
-		case a.kind == sumOf && !a.exact:
-			when = WhenNotFinite
 		}
 	}
-	return when
+	return Never
 }

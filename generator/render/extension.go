@@ -18,6 +18,7 @@ type Extension struct {
 	OwnTables  []Name // tables that the extension owns
 
 	Sources      []Source
+	Reads        []Read        // what stream tables read, followed or not
 	StreamTables []StreamTable // what reads another comes after it
 }
 

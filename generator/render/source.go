@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,6 +34,36 @@ func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 
 // Names are Columns without a row.
 func (s Source) Names() string { return commaBefore("", s.ColumnList) }
+
+// ID is the source's name as the catalog has it.
+func (s Source) ID() string { return s.Table.Plain() }
+
+// Fits lists the columns as the log stores them, each with a comma before it, of row a of Captured.
+func (s Source) Fits(a string) string {
+	var out strings.Builder
+	for _, name := range s.ColumnList {
+		column := sqltext.Ident(name)
+		fmt.Fprintf(&out, ", %s.pgt_fit(%s.%s, absent.%s, 1)", sqltext.Ident(s.SchemaName), a, column, column)
+	}
+	return out.String()
+}
+
+// LogColumns are Fits of row t of the table itself. A log's columns have no lengths: a longer one may come.
+func (s Source) LogColumns() string {
+	var out strings.Builder
+	for _, name := range s.ColumnList {
+		column := sqltext.Ident(name)
+		fmt.Fprintf(&out, ", %s.pgt_fit(t.%s, t.%s, 1) as %s", sqltext.Ident(s.SchemaName), column, column, column)
+	}
+	return out.String()
+}
+
+// Captured is the FROM clause that reads rows of the table as row a, and beside them row absent, in which names are found that
+// the table has no longer.
+func (s Source) Captured(rows, a string) string {
+	return fmt.Sprintf("(select (null::%s).*) absent\n    cross join lateral (select %s from %s) %s",
+		s.Log, strings.TrimPrefix(s.Names(), ", "), rows, a)
+}
 
 // Grouped lists the columns of equal rows a that are added up, each with a comma behind it.
 func (s Source) Grouped(a string) string {
@@ -67,6 +98,28 @@ func literals(names []Name) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// Read is a relation that stream tables read, and what the generated SQL takes for granted of it.
+type Read struct {
+	SchemaName string // of the extension
+	Table      Name
+	Kind       string   // table, view or other
+	Made       bool     // a stream table
+	Columns    []string // that must be there; none: any
+	NotNull    []string // those of them that hold no null
+	Types      []string // of Columns, where the generated SQL is for these only, else empty
+	Log        *Name    // nil if nothing follows its changes
+	Readers    []Name
+}
+
+// ID is the relation's name as the catalog has it.
+func (r Read) ID() string { return r.Table.Plain() }
+
+// Schema returns the extension's schema as SQL.
+func (r Read) Schema() string { return sqltext.Ident(r.SchemaName) }
+
+// ReaderList are the readers as a list of literals.
+func (r Read) ReaderList() string { return literals(r.Readers) }
 
 func commaBefore(a string, names []string) string {
 	var out strings.Builder

@@ -103,11 +103,9 @@ func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra
 	switch table.Kind {
 	case catalog.Foreign, catalog.MaterializedView:
 		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
-	case catalog.Partitioned:
-		r.full(t.Pos, "changes of a partitioned table", "")
 	}
-	if table.ReadsOthers() {
-		r.full(t.Pos, "changes of a table that others inherit from", "")
+	if t.Only && (table.Kind == catalog.Partitioned || table.ReadsOthers()) {
+		r.full(t.Pos, "changes of a table without those below it", "")
 	}
 	r.reads(table)
 	node := &algebra.Source{Table: table}
@@ -138,6 +136,9 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 	if err != nil {
 		r.errs.Add(badView(r.pos(t.Pos), view.Name, err))
 		return empty
+	}
+	if !slices.Contains(r.result.Views, view) {
+		r.result.Views = append(r.result.Views, view)
 	}
 	inner := *r
 	inner.pos, inner.path = view.QueryPos, view.SearchPath

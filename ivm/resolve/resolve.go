@@ -16,6 +16,7 @@ type Result struct {
 	Root    algebra.Node
 	Output  []Output
 	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
+	Views   []*catalog.Relation // the views that were expanded, each once
 	// Full says why the query can only be recomputed: empty if it need not be.
 	Full []Reason
 }

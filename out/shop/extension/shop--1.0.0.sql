@@ -3911,6 +3911,7 @@ begin
         join pg_namespace n on n.oid = p.pronamespace
         where n.nspname = 'pgtrickle'
           and not t.tgisinternal
+          and t.tgparentid = 0 -- a partition's own; others go with the table's
           and t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
@@ -4231,4 +4232,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '7103d36a891ba0ffcaa900ec0ce7ba72', 'extension');
+values ('shop', '1.0.0', 'f6ee22c8c5052459bac5efd882210b0f', 'extension');

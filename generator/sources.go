@@ -1,0 +1,84 @@
+package generator
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// readsOf lists the relations that stream tables read, with what the generated SQL takes for granted of them.
+func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render.Read {
+	var reads []render.Read
+	for _, n := range compiled.order {
+		view := compiled.views[n]
+		for _, r := range slices.Concat(view.Sources, view.Views) {
+			reader := render.Name(s.StreamTables[n].Relation)
+			at := slices.IndexFunc(reads, func(known render.Read) bool { return known.Table == nameOf(r) })
+			if at < 0 {
+				reads = append(reads, readOf(s, r, sources))
+				at = len(reads) - 1
+			}
+			addNeeds(&reads[at], r, view)
+			reads[at].Readers = append(reads[at].Readers, reader)
+		}
+	}
+	return reads
+}
+
+func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
+
+func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.Read {
+	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable}
+	for i := range sources {
+		if sources[i].Table == read.Table {
+			read.Log, read.Columns = &sources[i].Log, sources[i].ColumnList
+		}
+	}
+	return read
+}
+
+// addNeeds notes what the generated SQL relies on beside the columns' names. What changes of rows alone need is checked by the table that
+// stores them; groups are added up as types and NOT NULL allow.
+func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
+	if read.Log == nil || read.Made || !groups(view) {
+		return
+	}
+	if read.Types == nil {
+		read.Types = make([]string, len(read.Columns))
+	}
+	for _, name := range columnsRead(view, r) {
+		column := r.Columns[r.Column(name)]
+		read.Types[slices.Index(read.Columns, name)] = column.Type
+		if column.NotNull && !slices.Contains(read.NotNull, name) {
+			read.NotNull = append(read.NotNull, name)
+		}
+	}
+}
+
+// groups reports whether a view groups rows and is followed.
+func groups(view *ivm.View) bool {
+	found := false
+	if view.Root != nil {
+		algebra.Walk(view.Root, func(n algebra.Node) {
+			switch n.(type) {
+			case *algebra.Aggregate, *algebra.Distinct:
+				found = true
+			}
+		})
+	}
+	return found
+}
+
+func kindOf(r *catalog.Relation) string {
+	switch r.Kind {
+	case catalog.Table, catalog.Partitioned, catalog.StreamTable:
+		return "table"
+	case catalog.View:
+		return "view"
+	}
+	return "other"
+}
