@@ -217,6 +217,9 @@ func (g *grouped) lost(stored string, s Storage, left string) *emit.CTE {
 	}
 	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "join "+stored+" r on "+s.Same("r", "d"),
 		"where "+left+" > 0")
+	if len(g.keys) == 0 { // the one group stays when its last row goes
+		lines[len(lines)-1] = "where true"
+	}
 	for i, c := range conds {
 		word, end := "       or ", ""
 		if i == 0 {
