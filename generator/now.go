@@ -62,7 +62,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 	digest := md5.Sum([]byte(p.spec.Extension.Schema))
 	return &render.Capture{
-		Source: *source, Open: "sluice.open_" + hex.EncodeToString(digest[:4]), SearchPath: path(p.spec), OnBefore: trigger("before"),
+		Source: *source, Open: "sluice.open_" + hex.EncodeToString(digest[:4]), Kept: "sluice.kept_" + hex.EncodeToString(digest[:4]), SearchPath: path(p.spec), OnBefore: trigger("before"),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
 	}
@@ -88,8 +88,10 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	}
 	changes := ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }}
 	if t.Grouped {
-		t.GroupsDelta, t.Regained = view.GroupsDelta(changes), view.Regained(changes)
-		t.Accumulate, t.Extremes = view.Accumulate, view.Extremes()
+		t.GroupsDelta, t.Accumulate = view.GroupsDelta(changes), view.Accumulate
+		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
+			t.Regained, t.LostIf = view.Regained(changes, "v_lost"), view.LostIf("m", "d")
+		}
 	} else {
 		t.RowsAnew = view.RowsAnew(changes)
 	}
@@ -127,6 +129,10 @@ func (p *planner) completeCaptures() []render.Capture {
 			case !t.Immediate:
 			case !t.Direct && p.follows(n, r):
 				c.Locked = append(c.Locked, t)
+				c.Chained = c.Chained || len(p.compiled.reads[n]) > 0
+				if slices.Contains(c.Readers, t.Table) {
+					c.Alone = append(c.Alone, p.alone(n, t, r))
+				}
 			case t.Direct && slices.Contains(c.Readers, t.Table):
 				c.Steps = append(c.Steps, render.Step{StreamTable: t, Of: p.part(p.compiled.views[n], r)})
 			}
@@ -134,6 +140,13 @@ func (p *planner) completeCaptures() []render.Capture {
 		all = append(all, *c)
 	}
 	return all
+}
+
+// alone is how a locked stream table follows a statement that is the only one open: it alone changed anything.
+func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
+	view := p.compiled.views[n]
+	lines := view.OnlyChanging(r).Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }})
+	return render.Step{StreamTable: t, Of: p.part(view, r), Lines: lines}
 }
 
 // follows reports whether a stream table changes with a table in the same statement.
@@ -162,6 +175,11 @@ func (b *builder) now(c render.Capture) {
 			for _, step := range c.Steps {
 				step.Event = e.Event
 				e.Steps = append(e.Steps, step)
+			}
+			e.Alone = nil
+			for _, step := range c.Alone {
+				step.Event = e.Event
+				e.Alone = append(e.Alone, step)
 			}
 			b.add("now/event.sql", e)
 		}

@@ -64,7 +64,7 @@ func notImmediate(at diag.Pos, what, hint string) diag.Error {
 }
 
 // quoteTags are the dollar quotes that bodies of generated code stand in.
-var quoteTags = []string{"$function$", "$procedure$", "$do$"}
+var quoteTags = []string{"$function$", "$procedure$", "$do$", "$many$"}
 
 // endsQuotes reports names and expressions that would end them.
 func endsQuotes(s *spec.Spec, errs *diag.List) {

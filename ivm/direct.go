@@ -1,6 +1,8 @@
 package ivm
 
 import (
+	"strings"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
@@ -55,16 +57,21 @@ func (v *View) groupsDelta(g *grouped, w *emit.Writer) bool {
 	return true
 }
 
-// Regained is GroupsDelta with two more: lost, the groups whose extreme may have gone from what is stored, and fresh, those groups computed
-// anew. There are none if the view has no extremes.
-func (v *View) Regained(t Tables) []string {
+// LostIf is the condition that group merged, as it is stored after change d, may have lost an extreme; empty if the view has none.
+func (v *View) LostIf(merged, d string) string {
+	conds := v.grouped().lostIf(merged, d)
+	return strings.Join(conds, " or ")
+}
+
+// Regained are the lines of common table expressions lost, the stored groups at the places in array variable places, and fresh, those
+// groups computed anew.
+func (v *View) Regained(t Tables, places string) []string {
 	g, w := v.grouped(), emit.NewWriter(v.Columns, leaves(t.Log))
-	v.groupsDelta(g, w)
-	lost := g.lost(t.Stored, v.Storage(), "r."+Members)
-	if lost == nil {
-		return nil
-	}
-	w.CTEs = append(w.CTEs, *lost)
+	list := append([]string{"r.ctid as __at"}, prefixed("r", keyNames(g.keys))...)
+	w.CTEs = append(w.CTEs, emit.CTE{
+		Name: "lost", Comment: "groups whose least or greatest value may have gone", Keep: true,
+		Lines: append(emit.Clause("select", list), "from "+t.Stored+" r", "where r.ctid = any ("+places+")"),
+	})
 	v.fresh(g, w)
 	return emit.List(w.CTEs)
 }

@@ -19,6 +19,9 @@ func (v *View) delta() algebra.Node {
 }
 
 func (v *View) calculus() delta.Calculus {
+	if v.only != nil {
+		return delta.Calculus{Columns: v.Columns, Changed: func(s *algebra.Source) bool { return s.Table == v.only }}
+	}
 	return delta.Calculus{Columns: v.Columns, Changed: delta.All}
 }
 

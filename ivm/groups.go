@@ -73,7 +73,7 @@ func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
 		return false
 	}
 	identity := v.Storage()
-	lost := g.lost(stored, identity, "r."+Members+" + d."+Members)
+	lost := g.lost(stored, identity)
 	if lost != nil {
 		w.CTEs = append(w.CTEs, *lost)
 		v.fresh(g, w)
@@ -196,18 +196,9 @@ func filter(conds []string) string {
 	return " filter (where " + strings.Join(conds, " and ") + ")"
 }
 
-// lost are the groups that deltas do not say all of; nil if there are no such. A group has so many rows left.
-func (g *grouped) lost(stored string, s Storage, left string) *emit.CTE {
-	var conds []string
-	for _, a := range g.accs {
-		r, d := "r."+a.name, "d."+a.name
-		switch {
-		case a.kind == leastOf:
-			conds = append(conds, d+"_gone <= "+r+" and ("+d+" <= "+d+"_gone) is not true")
-		case a.kind == mostOf:
-			conds = append(conds, d+"_gone >= "+r+" and ("+d+" >= "+d+"_gone) is not true")
-		}
-	}
+// lost are the groups that deltas do not say all of; nil if there are no such.
+func (g *grouped) lost(stored string, s Storage) *emit.CTE {
+	conds := g.lostIf("r", "d")
 	if len(conds) == 0 {
 		return nil
 	}
@@ -216,7 +207,7 @@ func (g *grouped) lost(stored string, s Storage, left string) *emit.CTE {
 		list = append(list, "d."+Hash)
 	}
 	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "join "+stored+" r on "+s.Same("r", "d"),
-		"where "+left+" > 0")
+		"where r."+Members+" + d."+Members+" > 0")
 	if len(g.keys) == 0 { // the one group stays when its last row goes
 		lines[len(lines)-1] = "where true"
 	}
@@ -231,6 +222,21 @@ func (g *grouped) lost(stored string, s Storage, left string) *emit.CTE {
 		lines = append(lines, word+c+end)
 	}
 	return &emit.CTE{Name: "lost", Comment: "groups whose least or greatest value went", Keep: true, Lines: lines}
+}
+
+// lostIf are conditions, of which one holds if stored group r may have lost an extreme by change d.
+func (g *grouped) lostIf(r, d string) []string {
+	var conds []string
+	for _, a := range g.accs {
+		gone, now := d+"."+a.name+"_gone", d+"."+a.name
+		switch a.kind {
+		case leastOf:
+			conds = append(conds, gone+" <= "+r+"."+a.name+" and ("+now+" <= "+gone+") is not true")
+		case mostOf:
+			conds = append(conds, gone+" >= "+r+"."+a.name+" and ("+now+" >= "+gone+") is not true")
+		}
+	}
+	return conds
 }
 
 // fresh computes the lost groups anew.

@@ -14,6 +14,15 @@ import (
 type View struct {
 	resolve.Result
 	Columns *algebra.Columns
+
+	only *catalog.Relation // the one table that changes; nil: any may
+}
+
+// OnlyChanging is the view where nothing but one table changes.
+func (v *View) OnlyChanging(table *catalog.Relation) *View {
+	narrowed := *v
+	narrowed.only = table
+	return &narrowed
 }
 
 // passes are the stages between resolving and differentiating, in order.

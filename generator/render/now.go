@@ -19,6 +19,7 @@ type Now struct {
 	GroupsDelta, Regained, RowsAnew []string // see package ivm
 	Accumulate                      func(row, added string) []string
 	Extremes                        []string
+	LostIf                          string // the condition that group m may have lost one by change d
 	PlainSame                       func(a, b string) string
 }
 
@@ -38,10 +39,13 @@ func (n Now) Regains(f string) string {
 
 // Capture is a table that stream tables in immediate mode read.
 type Capture struct {
-	Source        // Log is what is pending of it
-	Steps  []Step // stream tables that follow each statement by themselves
-	Locked []StreamTable
-	Open   string // the setting that counts open statements
+	Source         // Log is what is pending of it
+	Steps   []Step // stream tables that follow each statement by themselves
+	Locked  []StreamTable
+	Alone   []Step // those of them that read the table, where only one statement is open
+	Chained bool   // some of them read others
+	Open    string // the setting that counts open statements
+	Kept    string // the setting that tells that changes of earlier ones are kept
 
 	OnBefore                                                                              string
 	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn Name
@@ -51,8 +55,9 @@ type Capture struct {
 // Step is one of them.
 type Step struct {
 	StreamTable
-	Event string // insert, update or delete
-	Of    Source // with the columns that it reads
+	Event string   // insert, update or delete
+	Of    Source   // with the columns that it reads
+	Lines []string // of Alone: common table expressions for changes of this table only
 }
 
 // Read lists the columns of row a that it reads, each with a comma behind it.
@@ -70,6 +75,30 @@ type Event struct {
 	Event string
 	Fn    Name
 }
+
+// Variables are those of the function, with their types.
+func (e Event) Variables() []string {
+	var list []string
+	empty, lost := false, false
+	for _, s := range e.Steps {
+		empty, lost = empty || s.Grouped && len(s.Identity) > 0, lost || s.Loses()
+	}
+	for _, v := range []struct {
+		wanted bool
+		text   string
+	}{
+		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {len(e.Locked) > 0, "v_open    integer"},
+		{len(e.Alone) > 0 && !e.Chained, "v_unfound bigint"},
+	} {
+		if v.wanted {
+			list = append(list, v.text)
+		}
+	}
+	return list
+}
+
+// Loses reports whether a group may lose its least or greatest value.
+func (s Step) Loses() bool { return len(s.Extremes) > 0 && s.Event != "insert" }
 
 // indentedEnd is Indented without the comma behind the last line.
 func indentedEnd(lines []string) string { return strings.TrimSuffix(Indented(lines), ",") }
