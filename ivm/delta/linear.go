@@ -1,6 +1,11 @@
 package delta
 
-import "github.com/pgsluice/sluice/ivm/algebra"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // The laws of operators that take rows one by one.
 const (
@@ -31,14 +36,28 @@ func over(n algebra.Node, input algebra.Node) algebra.Node {
 }
 
 func (c Calculus) union(n *algebra.Union) algebra.Node {
-	delta := &algebra.Union{Cols: n.Cols}
+	delta, changes := &algebra.Union{Cols: n.Cols}, false
 	for _, b := range n.From {
-		if d := c.Of(b.Input); d != nil {
-			delta.From = append(delta.From, algebra.Branch{Input: d, Cols: b.Cols})
+		d := c.Of(b.Input)
+		switch {
+		case d != nil:
+			delta.From, changes = append(delta.From, algebra.Branch{Input: d, Cols: b.Cols}), true
+		case c.untyped(n.Cols):
+			delta.From = append(delta.From, algebra.Branch{Input: nothing(b.Input), Cols: b.Cols})
 		}
 	}
-	if len(delta.From) == 0 {
+	if !changes {
 		return nil
 	}
 	return delta
+}
+
+// untyped reports whether a union may give its columns other types than its branches have: a branch that does not change then stays, without rows.
+func (c Calculus) untyped(cols []algebra.ColID) bool {
+	return slices.ContainsFunc(cols, func(id algebra.ColID) bool { return c.Columns.Info(id).Type == "" })
+}
+
+// nothing has no row of n.
+func nothing(n algebra.Node) algebra.Node {
+	return &algebra.Filter{Input: n, Conds: []algebra.Scalar{{Expr: sqltext.False()}}}
 }

@@ -18,3 +18,10 @@ func IsNull(e Expr) Expr {
 		Arg: e.node, Nulltesttype: pg_query.NullTestType_IS_NULL, Location: -1,
 	}}}}
 }
+
+// False returns false.
+func False() Expr {
+	return Expr{&pg_query.Node{Node: &pg_query.Node_AConst{AConst: &pg_query.A_Const{
+		Val: &pg_query.A_Const_Boolval{Boolval: &pg_query.Boolean{}}, Location: -1,
+	}}}}
+}
