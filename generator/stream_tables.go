@@ -116,13 +116,17 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: due(t.Schedule),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
 		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups,
-		KeyIndex: beside("_key"), HashIndex: beside("_hash"),
+		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
 		FitFn: p.in(base + "_fit"), Probe: p.in("pgt_probe"),
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
+		table.Lookup = table.Lookup || k.Nullable && !storage.Repeats
+	}
+	if !storage.Hashed() {
+		table.UniqueKey = storage.Index()
 	}
 	for i, columns := range t.Indexes {
 		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}

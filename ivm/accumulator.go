@@ -13,10 +13,12 @@ const Members = "__n"
 // accumulator is what is stored of a group so that an aggregate follows from it: a sum, a count, or the least or greatest value.
 type accumulator struct {
 	name   string // of the column
+	input  string // of the column that holds arg, which accumulators share
 	kind   accumulation
 	arg    algebra.Scalar // of which rows' value; zero for a count of rows
 	filter []algebra.Scalar
-	exact  bool // it can be NaN or infinite, from which nothing can be taken away again
+
+	special bool // a value may be NaN or infinite
 }
 
 // accumulation is how an accumulator follows changes.
@@ -25,6 +27,7 @@ type accumulation string
 const (
 	sumOf   accumulation = "sum"
 	countOf accumulation = "count"
+	oddOf   accumulation = "odd" // how many values are NaN or infinite, from which nothing can be taken away again: they are not in the sum
 	leastOf accumulation = "min"
 	mostOf  accumulation = "max"
 )
@@ -68,9 +71,9 @@ func (s *accumulating) of(a algebra.Agg) string {
 	case len(a.Args) != 1:
 		return ""
 	case a.Func == "min":
-		return s.add(leastOf, a.Args[0], a.Filter, false)
+		return s.add(leastOf, a.Args[0], a.Filter)
 	case a.Func == "max":
-		return s.add(mostOf, a.Args[0], a.Filter, false)
+		return s.add(mostOf, a.Args[0], a.Filter)
 	case a.Func != "sum" && a.Func != "avg":
 		return ""
 	}
@@ -79,11 +82,24 @@ func (s *accumulating) of(a algebra.Agg) string {
 	if !number {
 		return ""
 	}
-	sum, count := s.add(sumOf, a.Args[0], a.Filter, !special), s.count(a.Args[0], a.Filter)
+	sum, count := s.add(sumOf, a.Args[0], a.Filter), s.count(a.Args[0], a.Filter)
+	if special {
+		s.mark(sum)
+		odd := s.add(oddOf, a.Args[0], a.Filter)
+		sum = fmt.Sprintf("case when %[2]s = 0 then %[1]s when mod(%[2]s, 1e18) > 0 or %[2]s > 1e36 and mod(%[2]s, 1e36) > 0 then 'NaN'"+
+			" when %[2]s >= 1e36 then '-Infinity' else 'Infinity' end", sum, odd)
+	}
 	if a.Func == "avg" {
-		return fmt.Sprintf("case when %[2]s > 0 then %[1]s::numeric / %[2]s end", sum, count)
+		return fmt.Sprintf("case when %[2]s > 0 then (%[1]s)::numeric / %[2]s end", sum, count)
 	}
 	return fmt.Sprintf("case when %[2]s > 0 then %[1]s end", sum, count)
+}
+
+// isOdd is the condition that a number is NaN or infinite; oddity adds up to how many of each there are.
+func isOdd(x string) string { return x + " in ('NaN', 'Infinity', '-Infinity')" }
+
+func oddity(x string) string {
+	return "case " + x + " when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end"
 }
 
 // count counts the rows that have a value: those of the group, where all have one.
@@ -91,19 +107,33 @@ func (s *accumulating) count(arg algebra.Scalar, filter []algebra.Scalar) string
 	if id, ok := arg.Column(); ok && len(filter) == 0 && !s.view.Columns.Info(id).Nullable {
 		return Members
 	}
-	return s.add(countOf, arg, filter, false)
+	return s.add(countOf, arg, filter)
 }
 
 // add adds an accumulator, unless the same one is there, and returns its column.
-func (s *accumulating) add(kind accumulation, arg algebra.Scalar, filter []algebra.Scalar, exact bool) string {
+func (s *accumulating) add(kind accumulation, arg algebra.Scalar, filter []algebra.Scalar) string {
 	for _, a := range s.all {
 		if a.kind == kind && sqltext.Equal(a.arg.Expr, arg.Expr) && sameAll(a.filter, filter) {
 			return a.name
 		}
 	}
 	name := fmt.Sprintf("__%s%d", kind, len(s.all)+1)
-	s.all = append(s.all, accumulator{name, kind, arg, filter, exact})
+	input := name
+	for _, a := range s.all {
+		if sqltext.Equal(a.arg.Expr, arg.Expr) && sameAll(a.filter, filter) {
+			input = a.input
+			break
+		}
+	}
+	s.all = append(s.all, accumulator{name: name, input: input, kind: kind, arg: arg, filter: filter})
 	return name
+}
+
+// mark notes that a sum's values may be special.
+func (s *accumulating) mark(sum string) {
+	for i := range s.all {
+		s.all[i].special = s.all[i].special || s.all[i].name == sum
+	}
 }
 
 func sameAll(a, b []algebra.Scalar) bool {

@@ -44,11 +44,26 @@ func (g *grouped) columns() []string {
 
 // states computes the accumulators of a node's groups.
 func (g *grouped) states(w *emit.Writer, n algebra.Node, keep bool) string {
-	folds := []emit.Fold{{Name: Members, Func: "count"}}
+	folds := []emit.Fold{{Name: Members, SQL: "count(%s)"}}
 	for _, a := range g.accs {
-		folds = append(folds, emit.Fold{Name: a.name, Func: string(a.kind), Arg: a.arg, Filter: a.filter, Zero: a.kind == sumOf})
+		folds = append(folds, a.fold())
 	}
 	return w.Groups(n, g.node.Keys, keyNames(g.keys), folds, keep)
+}
+
+// fold computes the accumulator from rows.
+func (a accumulator) fold() emit.Fold {
+	f := emit.Fold{Name: a.name, SQL: string(a.kind) + "(%s)", Arg: a.arg, Filter: a.filter}
+	switch a.kind {
+	case sumOf:
+		f.Zero = true
+		if a.special {
+			f.And = "not " + isOdd("%s")
+		}
+	case oddOf:
+		f.Zero, f.SQL = true, "sum("+oddity("%s")+")"
+	}
+	return f
 }
 
 // mergeGroups are the common table expressions of which the last, found, has a row for each group that changes: its columns as they are
@@ -79,7 +94,7 @@ func (g *grouped) inputs(v *View, changes algebra.Node) algebra.Node {
 	for _, k := range g.node.Keys {
 		add(k.Expr)
 	}
-	for _, a := range g.accs {
+	for _, a := range g.inputsOf() {
 		if !a.arg.Expr.IsZero() {
 			add(a.arg)
 		}
@@ -104,10 +119,21 @@ func all(conds []algebra.Scalar) algebra.Scalar {
 	return algebra.Scalar{Expr: sqltext.And(exprs...)}
 }
 
+// inputsOf are the accumulators with a column of inputs of their own.
+func (g *grouped) inputsOf() []accumulator {
+	var own []accumulator
+	for _, a := range g.accs {
+		if a.input == a.name {
+			own = append(own, a)
+		}
+	}
+	return own
+}
+
 // inputNames are the names of the columns of inputs.
 func (g *grouped) inputNames() []string {
 	names := keyNames(g.keys)
-	for _, a := range g.accs {
+	for _, a := range g.inputsOf() {
 		if !a.arg.Expr.IsZero() {
 			names = append(names, a.name)
 		}
@@ -140,13 +166,18 @@ func (g *grouped) delta(from string, s Storage) emit.CTE {
 
 // changes are the accumulator's columns of delta.
 func (a accumulator) changes() []string {
-	value := "d." + a.name
+	value := "d." + a.input
 	var conds []string
 	if len(a.filter) > 0 {
-		conds = append(conds, "d."+a.name+"_if")
+		conds = append(conds, "d."+a.input+"_if")
 	}
 	switch a.kind {
+	case oddOf:
+		return []string{"coalesce(sum(" + oddity(value) + " * d." + Mult + ")" + filter(conds) + ", 0) as " + a.name}
 	case sumOf:
+		if a.special {
+			conds = append(conds, "not "+isOdd(value))
+		}
 		return []string{"coalesce(sum(" + value + " * d." + Mult + ")" + filter(conds) + ", 0) as " + a.name}
 	case countOf:
 		if !a.arg.Expr.IsZero() {
@@ -178,8 +209,6 @@ func (g *grouped) lost(stored string, s Storage) *emit.CTE {
 			conds = append(conds, d+"_gone <= "+r+" and ("+d+" <= "+d+"_gone) is not true")
 		case a.kind == mostOf:
 			conds = append(conds, d+"_gone >= "+r+" and ("+d+" >= "+d+"_gone) is not true")
-		case a.kind == sumOf && !a.exact:
-			conds = append(conds, special(r)+" or "+special(d))
 		}
 	}
 	if len(conds) == 0 {
@@ -201,10 +230,8 @@ func (g *grouped) lost(stored string, s Storage) *emit.CTE {
 		}
 		lines = append(lines, word+c+end)
 	}
-	return &emit.CTE{Name: "lost", Comment: "groups whose extreme went, or whose sum cannot be subtracted from", Keep: true, Lines: lines}
+	return &emit.CTE{Name: "lost", Comment: "groups whose least or greatest value went", Keep: true, Lines: lines}
 }
-
-func special(column string) string { return column + " in ('NaN', 'Infinity', '-Infinity')" }
 
 // fresh computes the lost groups anew.
 func (v *View) fresh(g *grouped, w *emit.Writer) {
@@ -225,21 +252,18 @@ func (g *grouped) found(stored string, s Storage, lost bool) emit.CTE {
 	list := append([]string{"r.ctid as __at"}, prefixed("d", keyNames(g.keys))...)
 	list = append(list, "coalesce(r."+Members+", 0) + d."+Members+" as "+Members)
 	for _, a := range g.accs {
-		list = append(list, a.merged()+" as "+a.name)
-	}
-	anew := append([]string{"l.__at"}, prefixed("l", keyNames(g.keys))...)
-	anew = append(anew, "coalesce(f."+Members+", 0)")
-	for _, a := range g.accs {
-		anew = append(anew, "f."+a.name)
+		merged := a.merged()
+		if lost && a.extreme() {
+			merged = "case when l.__at is null then " + merged + " else f." + a.name + " end"
+		}
+		list = append(list, merged+" as "+a.name)
 	}
 	if s.Hashed() {
-		list, anew = append(list, "d."+Hash), append(anew, "l."+Hash)
+		list = append(list, "d."+Hash)
 	}
 	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "left join "+stored+" r on "+s.Same("r", "d"))
 	if lost {
-		lines = append(lines, "where not exists (select from lost l where "+s.Same("l", "d")+")", "union all")
-		lines = append(lines, emit.Clause("select", anew)...)
-		lines = append(lines, "from lost l", "left join fresh f on "+s.plainSame("f", "l"))
+		lines = append(lines, "left join lost l on l.__at = r.ctid", "left join fresh f on l.__at is not null and "+s.plainSame("f", "d"))
 	}
 	return emit.CTE{Name: "found", Comment: "each changed group, as it becomes and where it is", Keep: true, Lines: lines}
 }

@@ -28,7 +28,35 @@ type Storage struct {
 
 // Hashed tells that rows are found by Hash: an index finds no nulls by =, and may not hold wide rows.
 func (s Storage) Hashed() bool {
-	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable })
+	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable && k.sentinel() == "" })
+}
+
+// sentinels are values of types, as SQL.
+var sentinels = map[string]string{
+	"smallint": "0", "integer": "0", "bigint": "0", "numeric": "0", "text": "''", "character varying": "''", "boolean": "false",
+	"date": "date '1970-01-01'", "uuid": "uuid '00000000-0000-0000-0000-000000000000'",
+	"timestamp without time zone": "timestamp '1970-01-01 00:00:00'", "timestamp with time zone": "timestamptz '1970-01-01 00:00:00+00'",
+}
+
+// sentinel is a value of the key's type that stands for null in an index, beside whether it is null; empty where the type is not known.
+// Before PostgreSQL 15 no unique index takes nulls for equal.
+func (k Key) sentinel() string {
+	typ, _, _ := strings.Cut(k.Type, "(")
+	return sentinels[typ]
+}
+
+// Index lists what a unique index on the identity holds.
+func (s Storage) Index() string {
+	var items []string
+	for _, k := range s.Identity {
+		name := sqltext.Ident(k.Name)
+		if k.Nullable {
+			items = append(items, "coalesce("+name+", "+k.sentinel()+")", "("+name+" is null)")
+		} else {
+			items = append(items, name)
+		}
+	}
+	return strings.Join(items, ", ")
 }
 
 // Same is the condition that rows a and b, both with Hash where there is one, have the same identity.
@@ -42,6 +70,11 @@ func (s Storage) Same(a, b string) string {
 func (s Storage) plainSame(a, b string) string {
 	var conds []string
 	for _, k := range s.Identity {
+		if k.Nullable && !s.Hashed() {
+			l, r := a+"."+sqltext.Ident(k.Name), b+"."+sqltext.Ident(k.Name)
+			conds = append(conds, "coalesce("+l+", "+k.sentinel()+") = coalesce("+r+", "+k.sentinel()+") and ("+l+" is null) = ("+r+" is null)")
+			continue
+		}
 		op := " = "
 		if s.Hashed() {
 			op = " is not distinct from "

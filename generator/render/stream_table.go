@@ -24,17 +24,20 @@ type StreamTable struct {
 	Schedule                                     string // as the spec has it
 	Due                                          string // condition that row s of State is due
 
-	Visible   []string // columns
-	Stored    []string // those of Rows that a query fills
-	Identity  []string // those of them by which a row is found
-	Grouped   bool     // Rows holds accumulators of groups
-	ShownAs   func(alias string) (list, conds []string)
-	Same      func(a, b string) string // the condition that two rows have one identity
-	Repeats   bool                     // Rows has __mult
-	Hashed    bool                     // Rows has __hash
-	KeyIndex  Name
-	HashIndex Name
-	Indexes   []Index
+	Visible     []string // columns
+	Stored      []string // those of Rows that a query fills
+	Identity    []string // those of them by which a row is found
+	Grouped     bool     // Rows holds accumulators of groups
+	ShownAs     func(alias string) (list, conds []string)
+	Same        func(a, b string) string // the condition that two rows have one identity
+	Repeats     bool                     // Rows has __mult
+	Hashed      bool                     // Rows has __hash
+	UniqueKey   string                   // what a unique index on the identity holds; empty if there can be none
+	Lookup      bool                     // an index on the columns of the identity themselves serves too
+	KeyIndex    Name
+	LookupIndex Name
+	HashIndex   Name
+	Indexes     []Index
 
 	Delta   []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
 	Rebuild []string // the same, for what the query has less what is stored
@@ -134,9 +137,6 @@ func (t StreamTable) LogShown(a string) string {
 
 // Key lists the columns of the identity.
 func (t StreamTable) Key(a string) string { return list(a, t.Identity) }
-
-// KeyIndexed tells that an index on the identity serves users and refreshes.
-func (t StreamTable) KeyIndexed() bool { return !t.Repeats && len(t.Identity) > 0 }
 
 // Assigned sets the columns beside the identity from row d; empty if there are none.
 func (t StreamTable) Assigned() string { return t.AssignedFrom("d") }

@@ -65,27 +65,37 @@ func (p *printer) aggregate(n *Aggregate) string {
 	if len(n.Keys) > 0 {
 		line += " by " + p.items(n.Keys)
 	}
-	var calls []string
-	for _, a := range n.Aggs {
-		calls = append(calls, p.id(a.ID)+" := "+p.scalar(a.Call))
-	}
-	if len(calls) > 0 {
+	if calls := p.callTexts(n.Aggs); len(calls) > 0 {
 		line += ": " + strings.Join(calls, ", ")
 	}
 	return line
 }
 
+func (p *printer) callTexts(aggs []Agg) []string {
+	var calls []string
+	for _, a := range aggs {
+		calls = append(calls, p.id(a.ID)+" := "+p.scalar(a.Call))
+	}
+	return calls
+}
+
 func (p *printer) id(id ColID) string { return fmt.Sprintf("%s#%d", p.columns.Info(id).Name, id) }
 
 func (p *printer) ids(before string, ids []ColID) string {
+	return before + "(" + strings.Join(p.idTexts(ids), ", ") + ")"
+}
+
+func (p *printer) idTexts(ids []ColID) []string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = p.id(id)
 	}
-	return before + "(" + strings.Join(names, ", ") + ")"
+	return names
 }
 
-func (p *printer) items(items []Item) string {
+func (p *printer) items(items []Item) string { return strings.Join(p.itemTexts(items), ", ") }
+
+func (p *printer) itemTexts(items []Item) []string {
 	texts := make([]string, len(items))
 	for i, item := range items {
 		texts[i] = p.id(item.ID)
@@ -93,15 +103,19 @@ func (p *printer) items(items []Item) string {
 			texts[i] += " := " + p.scalar(item.Expr)
 		}
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }
 
 func (p *printer) conditions(conds []Scalar) string {
+	return strings.Join(p.conditionTexts(conds), " and ")
+}
+
+func (p *printer) conditionTexts(conds []Scalar) []string {
 	texts := make([]string, len(conds))
 	for i, c := range conds {
 		texts[i] = p.scalar(c)
 	}
-	return strings.Join(texts, " and ")
+	return texts
 }
 
 var bound = regexp.MustCompile(`#([0-9]+)`)

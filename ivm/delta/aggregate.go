@@ -6,9 +6,9 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Δ γ(X) = γ(X ⋉ A) ⊎ −γ(X before ⋉ A), A being the keys that Δ X touches.
-//
-// It holds for any aggregate and needs no state (rule R3a). Without keys there
+const aggregateLaw = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ(X before ⋉ A), A being the keys that Δ X touches"
+
+// The law holds for any aggregate and needs no state (rule R3a). Without keys there
 // is one group, and any change touches it.
 func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
 	touched := c.Touched(n)

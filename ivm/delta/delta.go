@@ -1,7 +1,7 @@
 // Package delta differentiates: it turns the tree of a relation into the tree
 // of the signed rows by which the relation changes when its sources change.
 //
-// Each operator has a file that its law heads. The laws are those of bags with
+// Each operator has a file that its law heads; Law tells it. The laws are those of bags with
 // signed multiplicities (Griffin and Libkin, SIGMOD 1995; DBSP, VLDB 2023);
 // they are applied as they stand, and nothing is simplified here.
 package delta

@@ -2,8 +2,8 @@ package delta
 
 import "github.com/pgsluice/sluice/ivm/algebra"
 
-// Δ (A ⋈ B) = Δ A ⋈ B before ⊎ A ⋈ Δ B.
-//
+const joinLaw = "Δ (A ⋈ B) = Δ A ⋈ B before ⊎ A ⋈ Δ B"
+
 // Over a tree of n tables this makes n terms: what stands left of the changed
 // table is taken after the changes, what stands right of it before them.
 func (c Calculus) join(n *algebra.Join) algebra.Node {

@@ -2,7 +2,15 @@ package delta
 
 import "github.com/pgsluice/sluice/ivm/algebra"
 
-// Δ source = its changes.
+// The laws of operators that take rows one by one.
+const (
+	sourceLaw  = "Δ source = its changes"
+	filterLaw  = "Δ σ(X) = σ(Δ X)"
+	projectLaw = "Δ π(X) = π(Δ X)"
+	unionLaw   = "Δ (X ⊎ Y) = Δ X ⊎ Δ Y"
+	valuesLaw  = "Δ values = ∅"
+)
+
 func (c Calculus) source(n *algebra.Source) algebra.Node {
 	if !c.Changed(n) {
 		return nil
@@ -10,10 +18,8 @@ func (c Calculus) source(n *algebra.Source) algebra.Node {
 	return &algebra.Changes{Of: n}
 }
 
-// Δ σ(X) = σ(Δ X).
 func (c Calculus) filter(n *algebra.Filter) algebra.Node { return over(n, c.Of(n.Input)) }
 
-// Δ π(X) = π(Δ X).
 func (c Calculus) project(n *algebra.Project) algebra.Node { return over(n, c.Of(n.Input)) }
 
 // over is a linear operator of one input over another one.
@@ -24,7 +30,6 @@ func over(n algebra.Node, input algebra.Node) algebra.Node {
 	return n.With([]algebra.Node{input})
 }
 
-// Δ (X ⊎ Y) = Δ X ⊎ Δ Y.
 func (c Calculus) union(n *algebra.Union) algebra.Node {
 	delta := &algebra.Union{Cols: n.Cols}
 	for _, b := range n.From {

@@ -51,6 +51,9 @@ func pad(text []rune) string {
 	return b.String()
 }
 
+// Width is how many columns a text takes on a terminal.
+func Width(text string) int { return len(pad([]rune(text))) }
+
 func blank(r rune) string {
 	switch kind := width.LookupRune(r).Kind(); {
 	case r == '\t':

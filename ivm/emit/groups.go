@@ -9,11 +9,12 @@ import (
 
 // Fold is an aggregate function over rows, without what a tree of groups has of it.
 type Fold struct {
-	Name   string // of its column
-	Func   string
-	Arg    algebra.Scalar // none: the rows themselves
+	Name   string         // of its column
+	SQL    string         // the call, with %s for the argument
+	Arg    algebra.Scalar // none: *
 	Filter []algebra.Scalar
-	Zero   bool // 0 rather than null over nothing
+	And    string // a further condition, with %s for the argument
+	Zero   bool   // 0 rather than null over nothing
 }
 
 // Groups writes groups of a node's rows, which count once each, as a common table expression.
@@ -46,10 +47,13 @@ func (b *block) foldSQL(f Fold) string {
 	if !f.Arg.Expr.IsZero() {
 		arg = b.named(b.over(f.Arg.Expr))
 	}
-	sql := f.Func + "(" + arg + ")"
+	sql := strings.ReplaceAll(f.SQL, "%s", arg)
 	var conds []string
 	for _, c := range f.Filter {
 		conds = append(conds, b.named(b.over(c.Expr)))
+	}
+	if f.And != "" {
+		conds = append(conds, strings.ReplaceAll(f.And, "%s", arg))
 	}
 	if len(conds) > 0 {
 		sql += " filter (where " + strings.Join(conds, " and ") + ")"

@@ -54,6 +54,9 @@ var changeViews = []string{
 	`select g.n, v.k from (select count(*) as n from "C ""c""") g cross join (values (1), (2)) as v(k)`,
 	`select mx, count(*) as c from (select x, max(t) as mx from (select x, y, sum(x) as t from b group by x, y) i group by x) o group by mx`,
 	`select u.s, count(*) as n from (select s from a union select s from b) u join b on b.s = u.s group by u.s`,
+	`select s, count(*) filter (where y > 1) as f, sum(y) filter (where x is not null) as fs, min(y) as lo, max(y) filter (where x > 1) as hi, avg(y * 2) as a from b group by s`,
+	`select sum(n) as t, avg(n) filter (where x > 0) as v, min(s) as m, count(s) as c from a having count(*) >= 0`,
+	`select n * 2 as k, sum(n + 1.5) as t, max(id) - min(id) as span from a group by n having sum(n) is not null`,
 	`select d1, bool_or(mult > 2) as o, sum(mult) * 2 as t from "C ""c""" group by d1 having max("select") is distinct from 3`,
 }
 

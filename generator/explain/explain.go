@@ -1,0 +1,154 @@
+// Package explain shows how a stream table is kept equal to its query: as text, as pictures, and as a page.
+package explain
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/resolve"
+)
+
+// The stages of a query's way to SQL.
+const (
+	StageResolve  = "resolve"  // names bound
+	StageDelta    = "delta"    // differentiated
+	StageSimplify = "simplify" // and simplified
+	StageSQL      = "sql"      // the statement that finds what changed
+)
+
+// Stages lists the stages in order.
+var Stages = []string{StageResolve, StageDelta, StageSimplify, StageSQL}
+
+// The formats.
+const (
+	FormatText    = "text"
+	FormatMermaid = "mermaid"
+	FormatSVG     = "svg"
+	FormatHTML    = "html"
+)
+
+// Formats lists the formats.
+var Formats = []string{FormatText, FormatMermaid, FormatSVG, FormatHTML}
+
+// Table is a stream table.
+type Table struct {
+	Name  string
+	Query diag.Block
+	View  *ivm.View
+	SQL   string // finds what changed; empty if nothing does
+}
+
+// Explain shows a stream table, or one stage of it. There is no picture of StageSQL.
+func Explain(t Table, stage, format string) (string, error) {
+	switch format {
+	case FormatSVG:
+		return t.svg(stage), nil
+	case FormatHTML:
+		return t.html(stage)
+	case FormatMermaid:
+		return t.text(stage, algebra.Mermaid), nil
+	}
+	return t.text(stage, algebra.Format), nil
+}
+
+// draw calls the view's function that draws the tree of a stage.
+func (t Table) draw(stage string, draw ivm.Draw) string {
+	switch stage {
+	case StageResolve:
+		return t.View.Tree(draw)
+	case StageDelta:
+		return t.View.DeltaTree(draw)
+	case StageSimplify:
+		return t.View.SimplifiedTree(draw)
+	}
+	return ""
+}
+
+// picture lays out the tree of a stage; nil if there is none.
+func (t Table) picture(stage string) (p *picture) {
+	law := t.View.Law
+	if stage != StageResolve {
+		law = nil // it has been applied
+	}
+	t.draw(stage, func(root algebra.Node, columns *algebra.Columns) string {
+		p = draw(root, columns, law)
+		return ""
+	})
+	return p
+}
+
+// title says what the picture of a stage shows.
+func (t Table) title(stage string) string {
+	what := "Its change"
+	if s := t.View.Strategy(); s == ivm.RescanKeys || s == ivm.MergeGroups {
+		what = "The change of what the groups are made of"
+	}
+	switch stage {
+	case StageResolve:
+		return "The query, and the law by which each operator is followed"
+	case StageDelta:
+		return what + ", by the laws"
+	}
+	return what + ", simplified"
+}
+
+func (t Table) svg(stage string) string {
+	stages := []string{StageResolve, StageDelta}
+	if stage != "" {
+		stages = []string{stage}
+	}
+	var panels []panel
+	for _, s := range stages {
+		if p := t.picture(s); p != nil {
+			panels = append(panels, panel{t.title(s), p})
+		}
+	}
+	label := "How " + t.Name + " is maintained"
+	if len(panels) == 0 {
+		return notice(label, append([]string{t.headline()}, t.reasons()...))
+	}
+	return svg(label, panels)
+}
+
+// headline says how the stream table is maintained.
+func (t Table) headline() string { return t.Name + ": " + string(t.View.Strategy()) + ": " + t.how() }
+
+// how says what a refresh does.
+func (t Table) how() string {
+	switch t.View.Strategy() {
+	case ivm.MergeRows:
+		return "the signed rows by which the query changes are added to those stored"
+	case ivm.MergeGroups:
+		return "what changes is added to the sums, counts and extremes that are stored of each group"
+	case ivm.RescanKeys:
+		return "the groups that changes touch are computed anew"
+	}
+	return "everything is computed anew"
+}
+
+// reasons say why everything is computed anew.
+func (t Table) reasons() []string {
+	var lines []string
+	for _, r := range t.View.Full {
+		lines = append(lines, r.Pos.String()+": "+r.What+" cannot be followed, so everything is recomputed; "+instead(r))
+	}
+	return lines
+}
+
+// instead says what to write instead of a part that cannot be followed.
+func instead(r resolve.Reason) string {
+	if r.Hint != "" {
+		return r.Hint
+	}
+	return "if recomputing is too slow, leave it to a view over a stream table of the rest"
+}
+
+func (t Table) reads() string {
+	var names []string
+	for _, table := range t.View.Sources {
+		names = append(names, table.SQLName())
+	}
+	return strings.Join(names, ", ")
+}

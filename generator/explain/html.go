@@ -1,0 +1,90 @@
+package explain
+
+import (
+	_ "embed"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm"
+)
+
+//go:embed page.html.tmpl
+var pageText string
+
+// page is what the template reads.
+type page struct {
+	Name, Strategy, How string
+	Reasons             []reason
+	Sources             []source
+	Indexes             []string
+	Query, SQL          []codeLine
+	QueryFile           string
+	Trees               []tree
+	Changes             bool // a tree of changes is among them
+}
+
+type reason struct{ Pos, What, Instead string }
+
+type source struct {
+	Name, Class string
+	Reads       []string
+}
+
+type tree struct {
+	Title string
+	SVG   template.HTML
+	Same  bool // as the one before
+}
+
+func (t Table) html(stage string) (string, error) {
+	parsed, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = parsed.Execute(&out, t.page(stage))
+	return out.String(), err
+}
+
+func (t Table) page(stage string) page {
+	p := page{Name: t.Name, Strategy: string(t.View.Strategy()), How: t.how()}
+	for _, r := range t.View.Full {
+		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, instead(r)})
+	}
+	costs := t.View.Costs()
+	for _, c := range costs {
+		s := source{Name: c.Table.SQLName(), Class: c.Class.String()}
+		for _, r := range c.Reads {
+			s.Reads = append(s.Reads, readText(r))
+		}
+		p.Sources = append(p.Sources, s)
+	}
+	for _, i := range ivm.Wanted(costs) {
+		p.Indexes = append(p.Indexes, indexText(i))
+	}
+	if stage == "" || stage == StageSQL {
+		p.QueryFile = t.Query.File
+		p.Query, p.SQL = codeLines(t.Query.Text, t.Query.Line), codeLines(t.SQL, 1)
+	}
+	p.Trees = t.trees(stage)
+	p.Changes = stage != StageResolve && len(p.Trees) > 0
+	return p
+}
+
+// trees are the pictures of the stages.
+func (t Table) trees(stage string) []tree {
+	var trees []tree
+	before := ""
+	for _, s := range slices.DeleteFunc(slices.Clone(Stages), func(s string) bool { return stage != "" && s != stage }) {
+		p := t.picture(s)
+		if p == nil {
+			continue
+		}
+		drawn := svg(t.title(s), []panel{{picture: p}})
+		text := columnNumber.ReplaceAllString(p.svg(), "") // differentiating numbers columns anew
+		trees = append(trees, tree{Title: t.title(s), SVG: template.HTML(drawn), Same: text == before})
+		before = text
+	}
+	return trees
+}

@@ -1,0 +1,183 @@
+package ivm
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// CostClass says how the work of a refresh grows.
+type CostClass int
+
+// The classes, the cheapest first.
+const (
+	// CostRow is work for the changed rows alone.
+	CostRow CostClass = iota
+	// CostMatches is work for the rows of other tables that they match, too.
+	CostMatches
+	// CostGroups is work for all rows of the groups that they fall into, too.
+	CostGroups
+	// CostWhole is work for all rows of a table.
+	CostWhole
+)
+
+// String returns the class in words.
+func (c CostClass) String() string {
+	return [...]string{"changed rows", "matches", "groups touched", "whole table"}[c]
+}
+
+// Cost is what a changed row of a table makes PostgreSQL do.
+type Cost struct {
+	Table *catalog.Relation
+	Class CostClass
+	Reads []Read // besides the changed row
+}
+
+// Read is a table that is read for each changed row.
+type Read struct {
+	Table   *catalog.Relation
+	Columns []string // by which its rows are found; none: all of it is read
+	Unique  bool     // the columns include a key: there is one row at most
+	Keyed   bool     // a key begins with the columns, so that its index finds them
+	Group   bool     // for a group that the changed row falls into
+	When    Occasion // it is read at all
+}
+
+// Occasion tells when something is read.
+type Occasion string
+
+// The occasions.
+const (
+	Always          Occasion = ""
+	WhenExtremeGoes Occasion = "when the group loses its least or greatest value"
+	Never           Occasion = "never"
+)
+
+// Costs are those of each source of the view, in the order of Sources.
+func (v *View) Costs() []Cost {
+	costs := make([]Cost, len(v.Sources))
+	for i, table := range v.Sources {
+		costs[i] = Cost{Table: table}
+		if v.Root == nil {
+			costs[i].Class = CostWhole
+			for _, other := range v.Sources {
+				costs[i].Reads = append(costs[i].Reads, Read{Table: other})
+			}
+		}
+	}
+	if v.Root != nil {
+		visit(v.Root, nil, func(s *algebra.Source, above []algebra.Node) {
+			c := &costs[slices.Index(v.Sources, s.Table)]
+			v.climb(c, s, above)
+		})
+	}
+	return costs
+}
+
+// visit finds the sources, with the nodes above each, the root first.
+func visit(n algebra.Node, above []algebra.Node, found func(*algebra.Source, []algebra.Node)) {
+	if s, ok := n.(*algebra.Source); ok {
+		found(s, above)
+	}
+	for _, in := range n.Inputs() {
+		visit(in, append(slices.Clip(above), n), found)
+	}
+}
+
+// climb follows a changed row of a source up to the root.
+func (v *View) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
+	var from algebra.Node = s
+	for i := len(above) - 1; i >= 0; i-- {
+		switch n := above[i].(type) {
+		case *algebra.Join:
+			l := lookup{cost: c, conds: conditionsAbove(above[:i+1])}
+			other := n.Right
+			if from == n.Right {
+				other = n.Left
+			}
+			l.enter(other, l.linked(other, from.Columns()))
+		case *algebra.Aggregate:
+			l := lookup{cost: c, group: true, when: v.rereads(n)}
+			if l.when != Never {
+				l.enter(n.Input, renamed(n.Keys, keyIDs(n)))
+			}
+		}
+		from = above[i]
+	}
+}
+
+// rereads tells when the rows of a changed group are read.
+func (v *View) rereads(n *algebra.Aggregate) Occasion {
+	if g := v.grouped(); g != nil && g.node == n {
+		return g.rereads()
+	}
+	return Always
+}
+
+func keyIDs(n *algebra.Aggregate) []algebra.ColID {
+	ids := make([]algebra.ColID, len(n.Keys))
+	for i, k := range n.Keys {
+		ids[i] = k.ID
+	}
+	return ids
+}
+
+// conditionsAbove are those of the last node, a join, and of the filters and joins right above it, which have the same columns.
+func conditionsAbove(nodes []algebra.Node) []algebra.Scalar {
+	var conds []algebra.Scalar
+	for i := len(nodes) - 1; i >= 0; i-- {
+		switch n := nodes[i].(type) {
+		case *algebra.Join:
+			conds = append(conds, n.On...)
+		case *algebra.Filter:
+			conds = append(conds, n.Conds...)
+		default:
+			return conds
+		}
+	}
+	return conds
+}
+
+// add notes that a table is read, and what that makes of the class, which says what is done as a rule.
+func (c *Cost) add(r Read) {
+	class := CostMatches
+	switch {
+	case r.When != Always:
+		class = CostRow
+	case len(r.Columns) == 0:
+		class = CostWhole
+	case r.Group:
+		class = CostGroups
+	}
+	c.Class = max(c.Class, class)
+	same := func(o Read) bool {
+		return o.Table == r.Table && o.Group == r.Group && o.When == r.When && slices.Equal(o.Columns, r.Columns)
+	}
+	if !slices.ContainsFunc(c.Reads, same) {
+		c.Reads = append(c.Reads, r)
+	}
+}
+
+// Index is one that a refresh wants.
+type Index struct {
+	Table   *catalog.Relation
+	Columns []string
+}
+
+// Wanted are the indexes that reads go through and that no key of the table makes. Other indexes are not known here: they may be there.
+func Wanted(costs []Cost) []Index {
+	var wanted []Index
+	for _, c := range costs {
+		for _, r := range c.Reads {
+			same := func(i Index) bool { return i.Table == r.Table && slices.Equal(i.Columns, r.Columns) }
+			if r.WantsIndex() && !slices.ContainsFunc(wanted, same) {
+				wanted = append(wanted, Index{r.Table, r.Columns})
+			}
+		}
+	}
+	return wanted
+}
+
+// WantsIndex reports whether rows are found by columns that no key begins with, not only in odd cases.
+func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Keyed }

@@ -1,0 +1,147 @@
+package ivm
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// lookup goes down a tree for the rows that have given values in some columns.
+type lookup struct {
+	cost  *Cost
+	conds []algebra.Scalar // that hold between columns of the tree and of what stands beside it
+	group bool
+	when  Occasion
+}
+
+// enter notes which tables are read for the rows of n whose columns by are given.
+func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
+	switch n := n.(type) {
+	case *algebra.Source:
+		r := read(n, by)
+		r.Group, r.When = l.group, l.when
+		l.cost.add(r)
+	case *algebra.Project:
+		l.below().enter(n.Input, renamed(n.Items, by))
+	case *algebra.Union:
+		for _, b := range n.From {
+			l.below().enter(b.Input, branchColumns(n, b, by))
+		}
+	case *algebra.Aggregate:
+		l.below().enter(n.Input, nil) // no planner carries the columns of a join into groups
+	case *algebra.Filter:
+		l.conds = append(slices.Clip(l.conds), n.Conds...)
+		l.enter(n.Input, by)
+	case *algebra.Join:
+		l.conds = append(slices.Clip(l.conds), n.On...)
+		l.join(n, by)
+	default:
+		for _, in := range n.Inputs() {
+			l.enter(in, by)
+		}
+	}
+}
+
+// below is the lookup under an operator that makes columns of its own.
+func (l lookup) below() lookup { return lookup{cost: l.cost, group: l.group, when: l.when} }
+
+// join reads first the side whose rows are found by more columns, and then what matches on the other side.
+func (l lookup) join(n *algebra.Join, by []algebra.ColID) {
+	first, second := n.Left, n.Right
+	if len(among(second, by)) > len(among(first, by)) {
+		first, second = second, first
+	}
+	l.enter(first, among(first, by))
+	known := among(second, by)
+	for _, id := range l.linked(second, first.Columns()) {
+		if !slices.Contains(known, id) {
+			known = append(known, id)
+		}
+	}
+	l.enter(second, known)
+}
+
+// among are those of the columns that a node has.
+func among(n algebra.Node, ids []algebra.ColID) []algebra.ColID {
+	var own []algebra.ColID
+	for _, id := range n.Columns() {
+		if slices.Contains(ids, id) {
+			own = append(own, id)
+		}
+	}
+	return own
+}
+
+// linked are the columns of n that a condition says are equal to something made of known columns.
+func (l lookup) linked(n algebra.Node, known []algebra.ColID) []algebra.ColID {
+	var ids []algebra.ColID
+	for _, c := range l.conds {
+		left, right, ok := c.Expr.Equality()
+		if !ok {
+			continue
+		}
+		for _, sides := range [][2]algebra.Scalar{{{Expr: left}, {Expr: right}}, {{Expr: right}, {Expr: left}}} {
+			id, isColumn := sides[0].Column()
+			if isColumn && slices.Contains(n.Columns(), id) && !slices.Contains(ids, id) && madeOf(sides[1], known) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// madeOf reports whether an expression reads columns, and known ones only.
+func madeOf(s algebra.Scalar, known []algebra.ColID) bool {
+	ids := s.Columns()
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id algebra.ColID) bool { return !slices.Contains(known, id) })
+}
+
+// renamed are the columns below a projection that the given ones are.
+func renamed(items []algebra.Item, ids []algebra.ColID) []algebra.ColID {
+	var below []algebra.ColID
+	for _, item := range items {
+		if id, ok := item.Expr.Column(); ok && slices.Contains(ids, item.ID) && !slices.Contains(below, id) {
+			below = append(below, id)
+		}
+	}
+	return below
+}
+
+func branchColumns(u *algebra.Union, b algebra.Branch, ids []algebra.ColID) []algebra.ColID {
+	var below []algebra.ColID
+	for i, id := range u.Cols {
+		if slices.Contains(ids, id) {
+			below = append(below, b.Cols[i])
+		}
+	}
+	return below
+}
+
+func read(s *algebra.Source, by []algebra.ColID) Read {
+	r := Read{Table: s.Table}
+	var attrs []int
+	for _, c := range s.Cols {
+		if slices.Contains(by, c.ID) {
+			r.Columns = append(r.Columns, s.Table.Columns[c.Attr].Name)
+			attrs = append(attrs, c.Attr)
+		}
+	}
+	for _, key := range keysOf(s.Table) {
+		if len(key) == 0 {
+			continue
+		}
+		r.Keyed = r.Keyed || slices.Contains(attrs, key[0])
+		r.Unique = r.Unique || !s.Table.ReadsOthers() && !slices.ContainsFunc(key, func(attr int) bool { return !slices.Contains(attrs, attr) })
+	}
+	return r
+}
+
+// keysOf are the columns of a table's unique indexes.
+func keysOf(table *catalog.Relation) [][]int {
+	keys := slices.Clone(table.Uniques)
+	if len(table.Key) > 0 {
+		keys = append(keys, table.Key)
+	}
+	return keys
+}

@@ -1,0 +1,62 @@
+package sqltext
+
+import pg_query "github.com/pganalyze/pg_query_go/v5"
+
+// TokenKind is what a reader sees in a token.
+type TokenKind string
+
+// The kinds of tokens that stand out.
+const (
+	KeywordToken TokenKind = "keyword"
+	LiteralToken TokenKind = "literal"
+	CommentToken TokenKind = "comment"
+)
+
+// Token is a stretch of SQL, from one offset up to another. Names and operators have no kind.
+type Token struct {
+	Start, End int
+	Kind       TokenKind
+}
+
+// Tokens are those of a text that stand out, in order; none if it cannot be scanned.
+func Tokens(sql string) []Token {
+	scan, err := pg_query.Scan(sql)
+	if err != nil {
+		return nil
+	}
+	var tokens []Token
+	for _, t := range scan.Tokens {
+		if kind := tokenKind(t); kind != "" {
+			tokens = append(tokens, Token{int(t.Start), int(t.End), kind})
+		}
+	}
+	return tokens
+}
+
+func tokenKind(t *pg_query.ScanToken) TokenKind {
+	switch t.Token {
+	case pg_query.Token_SQL_COMMENT, pg_query.Token_C_COMMENT:
+		return CommentToken
+	case pg_query.Token_SCONST, pg_query.Token_USCONST, pg_query.Token_BCONST, pg_query.Token_XCONST, pg_query.Token_ICONST, pg_query.Token_FCONST:
+		return LiteralToken
+	}
+	switch t.KeywordKind {
+	case pg_query.KeywordKind_RESERVED_KEYWORD, pg_query.KeywordKind_TYPE_FUNC_NAME_KEYWORD:
+		return KeywordToken
+	case pg_query.KeywordKind_UNRESERVED_KEYWORD, pg_query.KeywordKind_COL_NAME_KEYWORD:
+		return unreserved(t.Token)
+	}
+	return ""
+}
+
+// unreserved keywords are names at most places; these are likelier to be syntax.
+func unreserved(t pg_query.Token) TokenKind {
+	switch t {
+	case pg_query.Token_BY, pg_query.Token_MATERIALIZED, pg_query.Token_OVER, pg_query.Token_PARTITION, pg_query.Token_FILTER,
+		pg_query.Token_EXISTS, pg_query.Token_BETWEEN, pg_query.Token_VALUES, pg_query.Token_RECURSIVE, pg_query.Token_WITHIN,
+		pg_query.Token_COALESCE, pg_query.Token_NULLS_P, pg_query.Token_FIRST_P, pg_query.Token_LAST_P, pg_query.Token_ROWS,
+		pg_query.Token_RANGE, pg_query.Token_ROLLUP, pg_query.Token_CUBE, pg_query.Token_GROUPING, pg_query.Token_SETS:
+		return KeywordToken
+	}
+	return ""
+}
