@@ -123,6 +123,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
+		if !k.Nullable {
+			table.NeverNull = append(table.NeverNull, k.Name)
+		}
 		table.Lookup = table.Lookup || k.Nullable && !storage.Repeats
 	}
 	if !storage.Hashed() {

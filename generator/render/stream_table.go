@@ -31,6 +31,7 @@ type StreamTable struct {
 	ShownAs     func(alias string) (list, conds []string)
 	Same        func(a, b string) string // the condition that two rows have one identity
 	Repeats     bool                     // Rows has __mult
+	NeverNull   []string                 // those of Identity that hold none
 	Hashed      bool                     // Rows has __hash
 	UniqueKey   string                   // what a unique index on the identity holds; empty if there can be none
 	Lookup      bool                     // an index on the columns of the identity themselves serves too
