@@ -76,7 +76,10 @@ func (c *compiler) compileSources(n int) bool {
 	for _, ref := range sqltext.Tables(q) {
 		for m := range c.spec.StreamTables {
 			other := &c.spec.StreamTables[m]
-			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema || c.known.Relation(ref.Schema, ref.Name) != nil {
+			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema {
+				continue
+			}
+			if known := c.known.Relation(ref.Schema, ref.Name); known != nil && known.Kind != catalog.StreamTable {
 				continue
 			}
 			if c.state[m] == begun {
