@@ -15,6 +15,9 @@ import (
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
 	compiled := compileViews(s, errs)
+	if errs.Empty() {
+		compiled.checkCalculated()
+	}
 	unsupported(s, errs)
 	endsQuotes(s, errs)
 	checkExpressions(s, errs)
@@ -24,6 +27,9 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	view := viewOf(s)
 	view.StreamTables, view.Sources = streamTables(s, compiled)
 	view.Reads = readsOf(s, compiled, view.Sources)
+	if len(view.StreamTables) > 0 {
+		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
+	}
 	b := &builder{places: map[string]origin{}, errs: errs}
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
@@ -39,7 +45,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0}, errs
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0, Every: view.Every}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
@@ -125,6 +131,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.add("stream_table/rebuild.sql", t)
 		b.add("stream_table/refresh.sql", t)
 		b.add("stream_table/tick.sql", t)
+		b.surfaceOf(t)
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
 	}
@@ -156,6 +163,9 @@ func schemaNames(s *spec.Spec) []string {
 // inbox adds everything of one inbox, tables first.
 func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/table.sql", i, holds)
+	if i.LastDue != nil {
+		b.add("scheduler/last_due.sql", i.LastDue)
+	}
 	for _, template := range []string{
 		"order_index", "claim_cursor", "rescan_after", "fence", "delta_no", "deltas", "deltas_last", "totals", "rates",
 		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
@@ -200,6 +210,7 @@ func (b *builder) interfaces(view render.Extension) {
 		for _, template := range []string{"pgt_stream_table", "refresh_stream_table", "pgt_fill"} {
 			b.add("stream_table/"+template+".sql", view)
 		}
+		b.surface(view)
 	}
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_prune.sql", view)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -53,6 +54,8 @@ type Extension struct {
 	Objects               []Object // in an order in which they can be created
 	jobs                  map[string]string
 	fills                 bool // has stream tables
+
+	Every time.Duration // between two ticks
 }
 
 // Digest changes whenever any object does.

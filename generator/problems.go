@@ -119,6 +119,5 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		report(i.DedupWindow != nil, i.Field("dedup_window"), "deduplication windows")
 		report(i.WireFormat != spec.WireNative, i.Field("wire_format"), "wire formats")
 		report(i.RenamedFrom != "", i.Field("renamed_from"), "renames")
-		report(i.Schedule.Cron != "", i.Field("schedule"), "cron schedules of inboxes")
 	}
 }

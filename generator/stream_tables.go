@@ -113,13 +113,15 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Table: render.Name(t.Relation), Rows: beside("_rows"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
-		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: due(t.Schedule),
+		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
+		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, "stream_tables."+t.Name, "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
 		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups,
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
 		FitFn: p.in(base + "_fit"), Probe: p.in("pgt_probe"),
+		WaitingFn: p.in(base + "_waiting"), ExplainFn: p.in(base + "_explain"),
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
@@ -146,6 +148,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
 		p.addChanges(&table, view)
 	}
+	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table
 }
 
@@ -237,9 +240,4 @@ func path(s *spec.Spec) string {
 		names = append(names, sqltext.Ident(schema))
 	}
 	return strings.Join(append(names, "pg_temp"), ", ")
-}
-
-// due is the condition that row s of the state is due. A duration has a tenth of slack, so that the jitter of ticks does not skip every other one.
-func due(schedule spec.Schedule) string {
-	return "s.checked_at <= clock_timestamp() - " + (schedule.Every - schedule.Every/10).Interval()
 }

@@ -1,8 +1,8 @@
 package generator
 
 import (
+	"fmt"
 	"strings"
-	"time"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -10,7 +10,7 @@ import (
 
 // viewOf turns a spec into what templates read.
 func viewOf(s *spec.Spec) render.Extension {
-	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema}
+	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema, Every: tickEvery(s)}
 	for _, def := range spec.SettingDefs {
 		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Switch: def.IsSwitch(), Positive: def.Min > 0})
 	}
@@ -31,8 +31,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		Name:       i.Name,
 		EventID:    expression(i.EventID),
 		MaxRetries: i.MaxRetries,
-		Schedule:   i.Schedule.Every.String(),
-		TickEvery:  tickEvery(i.Schedule.Every),
+		Schedule:   i.Schedule.String(),
+		LastDue:    lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
+		Due:        dueInbox(s, i),
 		DeadLetter: i.DeadLetter,
 		Stats:      i.Stats,
 
@@ -85,13 +86,21 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 	}
 }
 
-// tickEvery is the pause between two looks at an inbox. Up to a second every tick looks; beyond, a tenth of slack keeps the
-// jitter of ticks from skipping every other one.
-func tickEvery(every spec.Duration) string {
-	if every <= spec.Duration(time.Second) {
-		return "interval '0'"
+// lastDueOf names the function that knows when an inbox with a cron expression was due.
+func lastDueOf(s *spec.Spec, i *spec.Inbox) render.Name {
+	return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + "_last_due")}
+}
+
+// dueInbox is the condition that a tick looks at an inbox whose task is row t. Up to a second every tick looks.
+func dueInbox(s *spec.Spec, i *spec.Inbox) string {
+	switch every := i.Schedule.Every; {
+	case i.Schedule.Cron != "":
+		return fmt.Sprintf("t.last_run_at < %s(clock_timestamp())", lastDueOf(s, i))
+	case every <= usualTick:
+		return "t.last_run_at <= clock_timestamp() - interval '0'"
+	default:
+		return "t.last_run_at <= clock_timestamp() - " + slack(every)
 	}
-	return (every - every/10).Interval()
 }
 
 // expression returns an expression so that SQL can go on behind it, whatever comment it ends in.

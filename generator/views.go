@@ -76,10 +76,7 @@ func (c *compiler) compileSources(n int) bool {
 	for _, ref := range sqltext.Tables(q) {
 		for m := range c.spec.StreamTables {
 			other := &c.spec.StreamTables[m]
-			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema {
-				continue
-			}
-			if known := c.known.Relation(ref.Schema, ref.Name); known != nil && known.Kind != catalog.StreamTable {
+			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema || c.meansAnother(ref, other) {
 				continue
 			}
 			if c.state[m] == begun {
@@ -93,6 +90,12 @@ func (c *compiler) compileSources(n int) bool {
 		}
 	}
 	return well
+}
+
+// meansAnother reports whether a name in a query is that of something that is known already and is not this stream table.
+func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool {
+	known := c.known.Relation(ref.Schema, ref.Name)
+	return known != nil && (known.Kind != catalog.StreamTable || known.Schema != t.Relation.Schema)
 }
 
 // add makes a stream table a source for others.

@@ -63,9 +63,12 @@ func withDatabase(cmd *cobra.Command, body func(context.Context, *pgx.Conn) erro
 		err = body(ctx, conn)
 	}
 	var refusal live.Refusal
+	var exit exitError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &exit):
+		return err
 	case errors.As(err, &refusal):
 		return exitError{exitInput, fmt.Sprintf("sluice: %s; nothing was changed\nhint: %s\n", refusal.Message, refusal.Hint)}
 	default:

@@ -10,7 +10,7 @@ import (
 )
 
 func newRun() *cobra.Command {
-	every := time.Second
+	var every time.Duration
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Does the background work of the extension, for servers without pg_cron",
@@ -25,6 +25,9 @@ func newRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !cmd.Flags().Changed("every") {
+				every = e.Every
+			}
 			if every < 10*time.Millisecond {
 				return exitError{exitUsage, "sluice: --every is 10ms at least\n"}
 			}
@@ -34,6 +37,6 @@ func newRun() *cobra.Command {
 			return scheduler.Run(cmd.Context())
 		}),
 	}
-	command.Flags().DurationVar(&every, "every", every, "time between two ticks")
+	command.Flags().DurationVar(&every, "every", 0, "time between two ticks (default: as the spec's shortest schedule needs, 1s at most)")
 	return command
 }

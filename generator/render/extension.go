@@ -1,12 +1,18 @@
 package render
 
-import "github.com/pgsluice/sluice/ivm/sqltext"
+import (
+	"fmt"
+	"time"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // Extension is what templates know of the whole.
 type Extension struct {
 	Extension  string // the extension's name
 	Version    string
 	SchemaName string
+	Every      time.Duration // between two ticks
 	Inboxes    []Inbox
 	Settings   []Setting
 	OwnTables  []Name // tables that the extension owns
@@ -28,6 +34,17 @@ func (e Extension) Schema() string { return sqltext.Ident(e.SchemaName) }
 
 // In names an object of the extension's schema.
 func (e Extension) In(name string) Name { return Name{e.SchemaName, name} }
+
+// TickEvery is the time between two ticks as an interval's text.
+func (e Extension) TickEvery() string {
+	if e.Every == time.Second {
+		return "1 second"
+	}
+	return fmt.Sprintf("%d milliseconds", e.Every.Milliseconds())
+}
+
+// Subsecond tells that a second between two ticks is too long.
+func (e Extension) Subsecond() bool { return e.Every < time.Second }
 
 // InboxNames lists the inboxes in spec order.
 func (e Extension) InboxNames() []string {

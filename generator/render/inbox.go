@@ -16,7 +16,8 @@ type Inbox struct {
 	EventID    string // expression over payload, or empty
 	MaxRetries int
 	Schedule   string
-	TickEvery  string // interval that must have passed before the next tick looks at it
+	Due        string   // condition that row t of pgt_tasks is due
+	LastDue    *LastDue // of a cron expression
 	DeadLetter bool
 	Stats      bool
 	Retry      *Retry

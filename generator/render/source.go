@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -88,9 +89,9 @@ func (s Source) GroupedBy(a string) string {
 }
 
 // ReaderList are the readers as a list of literals.
-func (s Source) ReaderList() string { return nameList(s.Readers) }
+func (s Source) ReaderList() string { return literals(s.Readers) }
 
-func nameList(names []Name) string {
+func literals(names []Name) string {
 	var list []string
 	for _, n := range names {
 		list = append(list, sqltext.Literal(n.Plain()))
@@ -118,7 +119,7 @@ func (r Read) ID() string { return r.Table.Plain() }
 func (r Read) Schema() string { return sqltext.Ident(r.SchemaName) }
 
 // ReaderList are the readers as a list of literals.
-func (r Read) ReaderList() string { return nameList(r.Readers) }
+func (r Read) ReaderList() string { return literals(r.Readers) }
 
 func commaBefore(a string, names []string) string {
 	var out strings.Builder
@@ -135,5 +136,24 @@ func commaBefore(a string, names []string) string {
 // PruneTask names the row of pgt_tasks for pruning change logs.
 const PruneTask = "change logs: pruning"
 
+// ReaderList are the stream tables that follow any change log, as a list of literals.
+func (e Extension) ReaderList() string {
+	var readers []Name
+	for _, s := range e.Sources {
+		for _, r := range s.Readers {
+			if !slices.Contains(readers, r) {
+				readers = append(readers, r)
+			}
+		}
+	}
+	return literals(readers)
+}
+
 // PruneTask is for templates.
 func (e Extension) PruneTask() string { return PruneTask }
+
+// HistoryTask names the row of pgt_tasks for the retention of the refresh history.
+const HistoryTask = "refresh history: retention"
+
+// HistoryTask is for templates.
+func (e Extension) HistoryTask() string { return HistoryTask }

@@ -19,10 +19,12 @@ type StreamTable struct {
 	ChangeNo   Name
 
 	RefreshMode, EffectiveMode, Reason, Strategy string
-	Query                                        string // as the user wrote it
-	SearchPath                                   string // as SQL, for SET
-	Schedule                                     string // as the spec has it
-	Due                                          string // condition that row s of State is due
+	Query                                        string   // as the user wrote it
+	SearchPath                                   string   // as SQL, for SET
+	Schedule                                     string   // as the spec has it
+	Due                                          string   // condition that row s of State is due
+	LastDue                                      *LastDue // of a cron expression
+	Seldom                                       bool     // a refresh after filling it would be a waste
 
 	Visible     []string // columns
 	Stored      []string // those of Rows that a query fills
@@ -47,9 +49,12 @@ type StreamTable struct {
 	Logs    []Source // of Changes
 	Log     *Source  // its own, if others read it
 
-	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn Name
-	Probe                                                  Name          // a view that is gone when FitFn ends
-	Upstream                                               []StreamTable // what it reads, in order
+	Explanation []string // lines that say how it is kept up to date
+
+	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn, WaitingFn, ExplainFn Name
+
+	Probe    Name          // a view that is gone when FitFn ends
+	Upstream []StreamTable // what it reads, in order
 }
 
 // Changes is what is new in a source's log, as a common table expression.

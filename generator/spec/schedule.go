@@ -1,9 +1,6 @@
 package spec
 
 import (
-	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +40,7 @@ func (s *Schedule) parse(text string) (problem string) {
 	case text == "calculated":
 		*s = Schedule{Calculated: true}
 	case len(strings.Fields(text)) > 1:
-		if problem = cronProblem(text); problem == "" {
+		if _, problem = parseCron(text); problem == "" {
 			*s = Schedule{Cron: strings.Join(strings.Fields(text), " ")}
 		}
 	default:
@@ -62,47 +59,4 @@ func (s *Schedule) parseEvery(text string) (problem string) {
 	}
 	*s = Schedule{Every: every}
 	return ""
-}
-
-var (
-	cronRange  = regexp.MustCompile(`^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?$`)
-	cronFields = []struct {
-		name     string
-		min, max int
-	}{
-		{"minute", 0, 59}, {"hour", 0, 23}, {"day of month", 1, 31}, {"month", 1, 12}, {"day of week", 0, 7},
-	}
-)
-
-// cronProblem returns what is wrong with a cron expression of five fields, each a list of *, n, n-m, with /step.
-func cronProblem(text string) string {
-	fields := strings.Fields(text)
-	if len(fields) != len(cronFields) {
-		return fmt.Sprintf("a cron expression has 5 fields, this has %d", len(fields))
-	}
-	for i, f := range cronFields {
-		for _, item := range strings.Split(fields[i], ",") {
-			if !cronItemFits(item, f.min, f.max) {
-				return fmt.Sprintf("its %s is %s, not within %d-%d", f.name, fields[i], f.min, f.max)
-			}
-		}
-	}
-	return ""
-}
-
-func cronItemFits(item string, lowest, highest int) bool {
-	parts := cronRange.FindStringSubmatch(item)
-	if parts == nil {
-		return false
-	}
-	first := atoiOr(parts[1], lowest)
-	last := atoiOr(parts[2], max(first, lowest))
-	return lowest <= first && first <= last && last <= highest && atoiOr(parts[3], 1) > 0
-}
-
-func atoiOr(text string, otherwise int) int {
-	if n, err := strconv.Atoi(text); err == nil {
-		return n
-	}
-	return otherwise
 }

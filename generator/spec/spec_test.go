@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,9 +43,22 @@ func TestCron(t *testing.T) {
 		"* * * * *": true, "*/5 0-6,12 1 1-12/2 7": true, "0 0 31 12 0": true,
 		"60 * * * *": false, "* 24 * * *": false, "* * 0 * *": false, "* * * 13 *": false, "* * * * 8": false,
 		"5-1 * * * *": false, "*/0 * * * *": false, "a * * * *": false, "* * * *": false, ", * * * *": false,
+		"0 0 30 2 *": false, "0 0 31 4,6,9,11 */2": false, "0 0 30 2 1": true, "0 0 29 2 *": true, "0 0 31 2,3 *": true,
 	} {
-		if problem := cronProblem(text); (problem == "") != ok {
+		if _, problem := parseCron(text); (problem == "") != ok {
 			t.Errorf("%q: got %q", text, problem)
+		}
+	}
+}
+
+func TestCronTimes(t *testing.T) {
+	for text, want := range map[string]string{
+		"*/20 0-6/3,12 1,15 10/2 5-7": "{[0 20 40] [0 3 6 12] [1 15] [10 12] [0 5 6] true}",
+		"5,5,1 3 */10 2 */3":          "{[1 5] [3] [1 11 21 31] [2] [0 3 6] false}",
+		"59/1 23 1 1 7":               "{[59] [23] [1] [1] [0] true}",
+	} {
+		if got := fmt.Sprint(Schedule{Cron: text}.Times()); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

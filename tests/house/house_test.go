@@ -50,9 +50,9 @@ var homes = map[string][]string{
 	"golang.org/x/text":                          {"ivm/diag"},
 	"golang.org/x/sys":                           {"cmd/sandbox"},
 	"golang.org/x/sync/errgroup":                 {"cmd/demo"},
-	"golang.org/x/term":                          {"cmd/demo"},
+	"golang.org/x/term":                          {"cmd/demo", "cmd/cli"},
 	"github.com/fergusstrange/embedded-postgres": {"cmd/sandbox"},
-	"github.com/jedib0t/go-pretty":               {"cmd/demo"},
+	"github.com/jedib0t/go-pretty":               {"cmd/demo", "cmd/cli"},
 }
 
 type listed struct {

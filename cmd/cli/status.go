@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/pgsluice/sluice/cmd/live"
+)
+
+// watchEvery is the time between two looks of --watch.
+const watchEvery = time.Second
+
+func newStatus() *cobra.Command {
+	var watch, asJSON bool
+	schema := "pgtrickle"
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Shows how an installed extension is doing, what is wrong, and what to do about it",
+		Long: "Shows the installed version, stream tables, inboxes and background tasks. It needs nothing but the database: a role that monitors\n" +
+			"is enough. With -f, the extension is that of the spec.",
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("file") {
+				if cmd.Flags().Changed("schema") {
+					return exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
+				}
+				e, err := generateOne(cmd)
+				if err != nil {
+					return err
+				}
+				schema = e.Schema
+			}
+			if watch {
+				return watchStatus(cmd, schema)
+			}
+			status, err := readStatus(cmd, schema)
+			if err != nil {
+				return err
+			}
+			return printStatus(cmd.OutOrStdout(), status, asJSON)
+		}),
+	}
+	command.Flags().BoolVar(&watch, "watch", false, "look again every second, until interrupted")
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	command.Flags().StringVar(&schema, "schema", schema, "the extension's `schema`")
+	command.MarkFlagsMutuallyExclusive("watch", "json")
+	return command
+}
+
+func readStatus(cmd *cobra.Command, schema string) (status *live.Status, err error) {
+	err = withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		var refusal live.Refusal
+		status, err = live.ReadStatus(ctx, conn, schema)
+		if errors.As(err, &refusal) {
+			return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refusal.Message, refusal.Hint)}
+		}
+		return err
+	})
+	return status, err
+}
+
+func printStatus(out io.Writer, status *live.Status, asJSON bool) error {
+	if !asJSON {
+		_, err := io.WriteString(out, statusText(status))
+		return err
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(status)
+}
+
+// watchStatus shows the status again and again until it is interrupted. A server that goes away meanwhile is waited for.
+func watchStatus(cmd *cobra.Command, schema string) error {
+	draw := redraw(cmd.OutOrStdout())
+	for first := true; ; first = false {
+		status, err := readStatus(cmd, schema)
+		switch {
+		case cmd.Context().Err() != nil:
+			return nil
+		case err != nil && first:
+			return err
+		case err != nil:
+			draw(err.Error())
+		default:
+			draw(statusText(status))
+		}
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
+	}
+}
+
+// redraw puts a text in place of the last one on a terminal, and below it elsewhere.
+func redraw(out io.Writer) func(text string) {
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return func(text string) { fmt.Fprint(out, "\x1b[H\x1b[2J\x1b[3J"+text) }
+	}
+	return func(text string) { fmt.Fprintf(out, "%s\n%s\n", time.Now().Format(time.RFC3339), text) }
+}

@@ -1,0 +1,112 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Problem is something that is wrong with an extension, and what to do about it.
+type Problem struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+// idleSeconds is how long background work may be silent: its rarest task is due once a minute.
+const idleSeconds = 180
+
+// problems tells what somebody should look after.
+func (s *Status) problems() []Problem {
+	problems := s.idle()
+	for _, t := range s.StreamTables {
+		problems = append(problems, s.ofStreamTable(t)...)
+	}
+	for _, i := range s.Inboxes {
+		problems = append(problems, s.ofInbox(i)...)
+	}
+	for _, t := range s.Tasks {
+		if t.LastError != nil {
+			problems = append(problems, Problem{fmt.Sprintf("task %q failed: %s", t.Task, *t.LastError), "it is tried again with the next tick"})
+		}
+	}
+	return problems
+}
+
+// idle tells that nothing ticks.
+func (s *Status) idle() []Problem {
+	if len(s.Tasks) == 0 {
+		return nil
+	}
+	hint := "keep \"sluice run\" running, or install the pg_cron job of out/" + s.Extension.Name + "/jobs"
+	var latest *float64
+	for _, t := range s.Tasks {
+		if t.AgeSec != nil && (latest == nil || *t.AgeSec < *latest) {
+			latest = t.AgeSec
+		}
+	}
+	switch {
+	case latest == nil:
+		return []Problem{{"background work has never run", hint}}
+	case *latest > idleSeconds:
+		return []Problem{{fmt.Sprintf("background work last ran %s ago", Age(latest)), hint}}
+	}
+	return nil
+}
+
+func (s *Status) ofStreamTable(t StreamTableStatus) []Problem {
+	why := ""
+	if t.LastError != nil {
+		why = ": " + *t.LastError
+	}
+	switch t.Status {
+	case "suspended":
+		return []Problem{{fmt.Sprintf("stream table %s is suspended%s", t.Name, why), "remove the cause, then " + s.call("resume_stream_table", t.Name)}}
+	case "failing":
+		return []Problem{{fmt.Sprintf("stream table %s is failing%s", t.Name, why), "it is tried again when it is due; the third error in a row suspends it"}}
+	case "initializing":
+		return []Problem{{fmt.Sprintf("stream table %s is not filled", t.Name), "the next tick fills it, or " + s.call("refresh_stream_table", t.Name)}}
+	}
+	return nil
+}
+
+func (s *Status) ofInbox(i InboxStatus) []Problem {
+	var problems []Problem
+	if i.Paused {
+		problems = append(problems, Problem{fmt.Sprintf("inbox %s is paused", i.Name), s.call("resume_inbox", i.Name)})
+	}
+	if i.Health == "healthy" {
+		return problems
+	}
+	message := fmt.Sprintf("inbox %s is %s: %d pending, %d dead letters", i.Name, i.Health, i.Pending, i.DeadLetters)
+	var hints []string
+	if i.Pending > 0 {
+		hints = append(hints, "its workers do not keep up, or there are none")
+	}
+	if i.DeadLetters > 0 {
+		hints = append(hints, fmt.Sprintf("dead letters tell their error, and replay_inbox_messages(%s, …) gives them another chance", sqltext.Literal(i.Name)))
+	}
+	return append(problems, Problem{message, strings.Join(hints, "; ")})
+}
+
+// call is the statement that calls a function of the extension with a name.
+func (s *Status) call(function, name string) string {
+	return fmt.Sprintf("select %s(%s);", sqltext.Qualified(s.Extension.Schema, function), sqltext.Literal(name))
+}
+
+// Age writes seconds for people, in a unit that fits.
+func Age(seconds *float64) string {
+	if seconds == nil {
+		return "-"
+	}
+	d := time.Duration(*seconds * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < 48*time.Hour:
+		return d.Round(time.Second).String()
+	default:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	}
+}

@@ -1,0 +1,156 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Status is how an installed extension is doing.
+type Status struct {
+	Extension    ExtensionStatus     `json:"extension"`
+	StreamTables []StreamTableStatus `json:"stream_tables"`
+	Inboxes      []InboxStatus       `json:"inboxes"`
+	Tasks        []TaskStatus        `json:"tasks"`
+	Problems     []Problem           `json:"problems"`
+}
+
+// ExtensionStatus is what is installed.
+type ExtensionStatus struct {
+	Name        string    `json:"name" db:"name"`
+	Version     string    `json:"version" db:"version"`
+	Flavour     string    `json:"flavour" db:"flavour"`
+	Schema      string    `json:"schema" db:"schema"`
+	InstalledAt time.Time `json:"installed_at" db:"installed_at"`
+}
+
+// StreamTableStatus is a row of pgt_stream_tables, and what waits for it.
+type StreamTableStatus struct {
+	Name             string   `json:"name" db:"name"` // schema.name
+	RefreshMode      string   `json:"refresh_mode" db:"refresh_mode"`
+	EffectiveMode    string   `json:"effective_mode" db:"effective_mode"`
+	EffectiveReason  *string  `json:"effective_reason" db:"effective_reason"`
+	Strategy         string   `json:"strategy" db:"strategy"`
+	Schedule         string   `json:"schedule" db:"schedule"`
+	Status           string   `json:"status" db:"status"`
+	StalenessSeconds *float64 `json:"staleness_seconds" db:"staleness_seconds"` // nil before it is filled
+	Waiting          *int64   `json:"waiting" db:"waiting"`                     // rows of change logs; nil if it will be recomputed
+	Errors           int      `json:"consecutive_errors" db:"consecutive_errors"`
+	LastError        *string  `json:"last_error" db:"last_error"`
+}
+
+// InboxStatus is how an inbox is doing.
+type InboxStatus struct {
+	Name                    string   `json:"name" db:"name"`
+	Pending                 int64    `json:"pending" db:"pending"`
+	DeadLetters             int64    `json:"dead_letters" db:"dead_letters"`
+	Processed               int64    `json:"processed" db:"processed"`
+	OldestPendingAgeSeconds *float64 `json:"oldest_pending_age_seconds" db:"oldest_pending_age_seconds"`
+	TotalBytes              int64    `json:"total_bytes" db:"total_bytes"`
+	Paused                  bool     `json:"paused" db:"paused"`
+	Health                  string   `json:"health" db:"health"`
+}
+
+// TaskStatus is a background task.
+type TaskStatus struct {
+	Task      string   `json:"task" db:"task"`
+	AgeSec    *float64 `json:"last_run_age_seconds" db:"last_run_age_seconds"` // nil if it never ran
+	Runs      int64    `json:"runs" db:"runs"`
+	LastError *string  `json:"last_error" db:"last_error"`
+}
+
+// ReadStatus reads how the extension in a schema is doing, in one snapshot. It returns a Refusal if there is none.
+func ReadStatus(ctx context.Context, conn *pgx.Conn, schema string) (*Status, error) {
+	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error { return s.read(ctx, tx, schema) })
+	if err != nil {
+		return nil, err
+	}
+	s.Problems = append(s.Problems, s.problems()...)
+	return s, nil
+}
+
+func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
+	found, err := installed(ctx, tx, schema)
+	if err != nil {
+		return err
+	}
+	if found.Name == "" {
+		return Refusal{fmt.Sprintf("nothing is installed in schema %s of database %s", schema, tx.Conn().Config().Database),
+			"\"sluice apply\" installs it; if it is in another schema, give --schema, or -f with its spec"}
+	}
+	in := reader{ctx, tx, schema}
+	extensions, err := collect[ExtensionStatus](in, extensionQuery)
+	if err != nil {
+		return err
+	}
+	s.Extension = extensions[0]
+	s.Extension.Schema = schema
+	if s.Tasks, err = collect[TaskStatus](in, tasksQuery); err != nil {
+		return err
+	}
+	if s.StreamTables, err = collectIf[StreamTableStatus](in, "pgt_stream_tables", streamTablesQuery); err != nil {
+		return err
+	}
+	s.Inboxes, err = collectIf[InboxStatus](in, "pgt_inbox_config", inboxesQuery)
+	return err
+}
+
+// reader runs queries, in which %[1]s is the extension's schema.
+type reader struct {
+	ctx    context.Context
+	tx     pgx.Tx
+	schema string
+}
+
+const (
+	extensionQuery = `select e.name, e.version, e.flavour, '' as schema, e.installed_at from %[1]s.pgt_extension e`
+
+	tasksQuery = `
+		select t.task, t.runs, t.last_error,
+		       extract(epoch from clock_timestamp() - nullif(t.last_run_at, '-infinity'))::float8 as last_run_age_seconds
+		from %[1]s.pgt_tasks t
+		order by t.task`
+
+	streamTablesQuery = `
+		with waiting as (
+		    select w.stream_table, sum(w.waiting)::bigint as waiting
+		    from %[1]s.pgt_waiting() w
+		    group by w.stream_table
+		)
+		select t.pgt_schema || '.' || t.pgt_name as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
+		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
+		from %[1]s.pgt_stream_tables t
+		left join waiting w on w.stream_table = t.pgt_schema || '.' || t.pgt_name`
+
+	inboxesQuery = `
+		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,
+		       case when s.pending_count > 0 then s.oldest_pending_age_sec::float8 end as oldest_pending_age_seconds, s.total_bytes, h.health ->> 'status' as health,
+		       exists (select from %[1]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
+		from %[1]s.inbox_status() s
+		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
+		order by s.inbox_name`
+)
+
+func collect[Row any](in reader, query string) ([]Row, error) {
+	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema)))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Row])
+}
+
+// collectIf is collect where a relation is there that only some extensions have.
+func collectIf[Row any](in reader, relation, query string) ([]Row, error) {
+	var there bool
+	err := in.tx.QueryRow(in.ctx, "select to_regclass($1) is not null", sqltext.Qualified(in.schema, relation)).Scan(&there)
+	if err != nil || !there {
+		return []Row{}, err
+	}
+	return collect[Row](in, query)
+}

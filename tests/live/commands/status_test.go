@@ -1,0 +1,105 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/pgtest/golden"
+)
+
+const statusSpec = `
+version: 1
+extension: {name: watched, version: 1.2.3, schema: looked_at}
+roles: {monitor: status_monitor}
+schema: [schema.sql]
+inboxes:
+  - {name: work}
+stream_tables:
+  - name: public.shares
+    query: |
+      select id, 100 / amount as share from orders
+  - name: public.ranked
+    query: |
+      select id, rank() over (order by amount) as place from orders
+    schedule: 0 3 * * *
+`
+
+// TestStatus shows a database with some problems to a role that only monitors it.
+func TestStatus(t *testing.T) {
+	dir := t.TempDir()
+	ddl := "create table orders (id int primary key, amount int not null);"
+	write(t, dir, "schema.sql", ddl)
+	write(t, dir, "spec.yaml", statusSpec)
+	db := pgtest.DB(t)
+	db.SuperExec(t, "create role status_monitor login")
+	db.Exec(t, ddl)
+	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	monitor := db.Server.DSN(db.Name, "user=status_monitor")
+
+	text := status(t, "--schema", "looked_at", "--dsn", monitor)
+	if !strings.Contains(text, "background work has never run") || !strings.Contains(text, "select looked_at.refresh_stream_table('public.shares');") {
+		t.Errorf("before the first tick:\n%s", text)
+	}
+	db.Exec(t, "call looked_at.pgt_fill()")
+	db.Exec(t, "insert into orders values (1, 0); insert into looked_at.work (event_id, event_type, payload, retry_count) select i, 't', '{}', 3 from generate_series(1, 12) i")
+	for range 3 {
+		db.Exec(t, "update looked_at.pgt_stream_table_state set checked_at = '-infinity' where stream_table = 'public.shares'")
+		db.Exec(t, "call looked_at.tick()")
+	}
+	db.Exec(t, "select looked_at.pause_inbox('work'); insert into orders values (2, 2)")
+	// What is old enough has the same age whenever one looks.
+	db.Exec(t, `update looked_at.pgt_stream_table_state set last_refresh_at = now() - interval '3 days';
+		update looked_at.pgt_tasks set runs = 7, last_run_at = case when task ~ 'prun' then '-infinity' else now() - interval '4 days' end`)
+
+	text = status(t, "-f", filepath.Join(dir, "spec.yaml"), "--dsn", monitor)
+	compare(t, "status.txt", installedAt.ReplaceAllString(text, "THEN"))
+
+	var read live.Status
+	if err := json.Unmarshal([]byte(status(t, "--json", "--schema", "looked_at", "--dsn", monitor)), &read); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.StreamTables) != 2 || *read.StreamTables[0].Waiting != 2 || read.StreamTables[0].Status != "suspended" || read.Inboxes[0].DeadLetters != 12 || len(read.Problems) != 4 {
+		t.Errorf("as JSON: %+v", read)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func status(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, talk bytes.Buffer
+	if status := cli.Main(append([]string{"status"}, args...), strings.NewReader(""), &out, &talk); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, talk.String())
+	}
+	return out.String()
+}
+
+var installedAt = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+
+// compare compares a text with a file of testdata, which -update writes.
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if golden.Update() {
+		write(t, "testdata", name, got)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.CompareText(t, path, got, string(want))
+}
