@@ -25,7 +25,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	view := viewOf(s)
-	view.StreamTables, view.Sources = streamTables(s, compiled)
+	view.StreamTables, view.Sources, view.Captures = streamTables(s, compiled)
 	view.Reads = readsOf(s, compiled, view.Sources)
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
@@ -118,6 +118,14 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.add("source/"+template+".sql", source)
 		}
 	}
+	for _, c := range view.Captures {
+		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}
+		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
+		b.now(c)
+	}
+	if len(view.Captures) > 0 {
+		b.add("now/pgt_maintain.sql", view)
+	}
 	for i, t := range view.StreamTables {
 		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
 		for _, name := range []render.Name{t.Table, t.Rows} {
@@ -129,6 +137,12 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.add("stream_table/merge.sql", t)
 		}
 		b.add("stream_table/rebuild.sql", t)
+		if t.Immediate {
+			b.add("now/maintain.sql", t)
+			if !t.Direct {
+				b.add("now/last.sql", t)
+			}
+		}
 		b.add("stream_table/refresh.sql", t)
 		b.add("stream_table/tick.sql", t)
 		b.surfaceOf(t)

@@ -59,6 +59,10 @@ func notIncremental(mode string, at diag.Pos, what, hint string) diag.Error {
 	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow a %s", mode, what), Hint: hint}
 }
 
+func notImmediate(at diag.Pos, what, hint string) diag.Error {
+	return diag.Error{Pos: at, Code: "not-immediate", Message: "refresh mode immediate cannot follow " + what, Hint: hint}
+}
+
 // quoteTags are the dollar quotes that bodies of generated code stand in.
 var quoteTags = []string{"$function$", "$procedure$", "$do$"}
 
@@ -102,7 +106,7 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	for n := range s.StreamTables {
 		t := &s.StreamTables[n]
 		report(t.Outbox != nil, t.Field("outbox"), "outboxes of stream tables")
-		report(t.RefreshMode == spec.RefreshImmediate || t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
+		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
 		report(t.RenamedFrom != "", t.Field("renamed_from"), "renames")
 	}
 	report(len(s.Outboxes) > 0, s.Field("outboxes"), "outboxes")

@@ -15,22 +15,29 @@ import (
 
 // streamTables turns compiled views into what templates read: the stream tables, those first that others read, and the tables whose
 // changes they follow.
-func streamTables(s *spec.Spec, compiled *compiler) (tables []render.StreamTable, sources []render.Source) {
-	p := &planner{spec: s, compiled: compiled, sources: map[*catalog.Relation]*render.Source{}}
+func streamTables(s *spec.Spec, compiled *compiler) (tables []render.StreamTable, sources []render.Source, captures []render.Capture) {
+	p := &planner{
+		spec: s, compiled: compiled,
+		sources: map[*catalog.Relation]*render.Source{}, captures: map[*catalog.Relation]*render.Capture{},
+	}
 	for _, n := range compiled.order {
-		p.follow(n)
+		if p.immediate(n) {
+			p.capture(n)
+		} else {
+			p.follow(n)
+		}
 	}
 	for _, n := range compiled.order {
 		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
 	}
 	for i := range p.tables {
 		p.tables[i].Upstream = p.upstream(compiled.order[i])
-		p.tables[i].Log = p.logOf(compiled.order[i])
+		p.tables[i].Feeds = p.feeds(compiled.order[i])
 	}
 	for _, r := range p.order {
 		sources = append(sources, *p.sources[r])
 	}
-	return p.tables, sources
+	return p.tables, sources, p.completeCaptures()
 }
 
 // planner lays out the stream tables of a spec.
@@ -39,6 +46,8 @@ type planner struct {
 	compiled *compiler
 	sources  map[*catalog.Relation]*render.Source
 	order    []*catalog.Relation
+	captures map[*catalog.Relation]*render.Capture
+	captured []*catalog.Relation
 	tables   []render.StreamTable
 }
 
@@ -49,7 +58,7 @@ func (p *planner) in(full string) render.Name {
 
 // incremental reports whether a stream table is kept up to date by changes.
 func (p *planner) incremental(n int) bool {
-	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull
+	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
 }
 
 // follow notes which columns of which tables a stream table needs the changes of.
@@ -125,10 +134,10 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
-		if !k.Nullable {
-			table.NeverNull = append(table.NeverNull, k.Name)
-		}
 		table.Lookup = table.Lookup || k.Nullable && !storage.Repeats
+		if !k.Nullable {
+			table.NotNull = append(table.NotNull, k.Name)
+		}
 	}
 	if !storage.Hashed() {
 		table.UniqueKey = storage.Index()
@@ -143,6 +152,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 	table.Rebuild = view.Rebuild(table.Query, table.Rows.String())
 	if !slices.Equal(storage.Visible, storage.Stored) {
 		table.RowsSQL = view.Rows()
+	}
+	if p.immediate(n) {
+		p.now(n, &table)
 	}
 	if p.incremental(n) {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
@@ -222,15 +234,21 @@ func (p *planner) needs(n int, needed map[render.Name]bool) {
 	}
 }
 
-// logOf is the log that a stream table's refresh writes, if another follows it.
-func (p *planner) logOf(n int) *render.Source {
+// feeds are where the changes of a stream table go for others that follow it.
+func (p *planner) feeds(n int) []render.Source {
 	name := render.Name(p.spec.StreamTables[n].Relation)
-	for _, s := range p.sources {
-		if s.Made && s.Table == name {
-			return s
+	var feeds []render.Source
+	for _, r := range p.order {
+		if s := p.sources[r]; s.Made && s.Table == name {
+			feeds = append(feeds, *s)
 		}
 	}
-	return nil
+	for _, r := range p.captured {
+		if c := p.captures[r]; c.Made && c.Table == name {
+			feeds = append(feeds, c.Source)
+		}
+	}
+	return feeds
 }
 
 // path is the search_path in which queries mean what they meant to the compiler. Temporary tables come last.

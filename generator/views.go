@@ -115,7 +115,27 @@ func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.View) {
 	if t.RefreshMode == spec.RefreshAuto || t.RefreshMode == spec.RefreshFull {
 		return
 	}
+	if t.RefreshMode == spec.RefreshImmediate && view.Root != nil {
+		c.checkImmediate(t, view)
+	}
 	for _, reason := range view.Full {
 		c.errs.Add(notIncremental(t.RefreshMode, reason.Pos, reason.What, reason.Hint))
+	}
+}
+
+// checkImmediate refuses sources whose changes no statement trigger of their own tells in time.
+func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.View) {
+	for _, r := range tablesOf(view) {
+		switch r.Kind {
+		case catalog.Table:
+		case catalog.StreamTable:
+			for _, other := range c.spec.StreamTables {
+				if other.Relation.Schema == r.Schema && other.Relation.Name == r.Name && other.RefreshMode != spec.RefreshImmediate {
+					c.errs.Add(notImmediate(t.Field("refresh_mode"), "stream table "+other.Name+", which is refreshed later", "make both immediate, or neither"))
+				}
+			}
+		default:
+			c.errs.Add(notImmediate(t.Field("refresh_mode"), "a "+r.Kind.String()+" ("+r.SQLName()+")", "use refresh_mode auto or differential"))
+		}
 	}
 }

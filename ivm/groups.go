@@ -69,14 +69,11 @@ func (a accumulator) fold() emit.Fold {
 // mergeGroups are the common table expressions of which the last, found, has a row for each group that changes: its columns as they are
 // now, __at, where it is stored, and Hash where the storage has it.
 func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
-	changes := v.calculus().Of(g.node.Input)
-	if changes == nil {
+	if !v.groupsDelta(g, w) {
 		return false
 	}
-	from := w.Add(g.inputs(v, changes), g.inputNames(), false)
 	identity := v.Storage()
-	w.CTEs = append(w.CTEs, g.delta(from, identity))
-	lost := g.lost(stored, identity)
+	lost := g.lost(stored, identity, "r."+Members+" + d."+Members)
 	if lost != nil {
 		w.CTEs = append(w.CTEs, *lost)
 		v.fresh(g, w)
@@ -199,8 +196,8 @@ func filter(conds []string) string {
 	return " filter (where " + strings.Join(conds, " and ") + ")"
 }
 
-// lost are the groups that deltas do not say all of; nil if there are no such.
-func (g *grouped) lost(stored string, s Storage) *emit.CTE {
+// lost are the groups that deltas do not say all of; nil if there are no such. A group has so many rows left.
+func (g *grouped) lost(stored string, s Storage, left string) *emit.CTE {
 	var conds []string
 	for _, a := range g.accs {
 		r, d := "r."+a.name, "d."+a.name
@@ -219,7 +216,10 @@ func (g *grouped) lost(stored string, s Storage) *emit.CTE {
 		list = append(list, "d."+Hash)
 	}
 	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "join "+stored+" r on "+s.Same("r", "d"),
-		"where r."+Members+" + d."+Members+" > 0")
+		"where "+left+" > 0")
+	if len(g.keys) == 0 { // the one group stays when its last row goes
+		lines[len(lines)-1] = "where true"
+	}
 	for i, c := range conds {
 		word, end := "       or ", ""
 		if i == 0 {
@@ -263,7 +263,7 @@ func (g *grouped) found(stored string, s Storage, lost bool) emit.CTE {
 	}
 	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "left join "+stored+" r on "+s.Same("r", "d"))
 	if lost {
-		lines = append(lines, "left join lost l on l.__at = r.ctid", "left join fresh f on l.__at is not null and "+s.plainSame("f", "d"))
+		lines = append(lines, "left join lost l on l.__at = r.ctid", "left join fresh f on l.__at is not null and "+s.PlainSame("f", "d"))
 	}
 	return emit.CTE{Name: "found", Comment: "each changed group, as it becomes and where it is", Keep: true, Lines: lines}
 }

@@ -62,12 +62,13 @@ func (s Storage) Index() string {
 // Same is the condition that rows a and b, both with Hash where there is one, have the same identity.
 func (s Storage) Same(a, b string) string {
 	if !s.Hashed() {
-		return s.plainSame(a, b)
+		return s.PlainSame(a, b)
 	}
-	return a + "." + Hash + " = " + b + "." + Hash + " and " + s.plainSame(a, b)
+	return a + "." + Hash + " = " + b + "." + Hash + " and " + s.PlainSame(a, b)
 }
 
-func (s Storage) plainSame(a, b string) string {
+// PlainSame is Same without Hash.
+func (s Storage) PlainSame(a, b string) string {
 	var conds []string
 	for _, k := range s.Identity {
 		if k.Nullable && !s.Hashed() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -104,7 +105,9 @@ func watchStatus(cmd *cobra.Command, schema string) error {
 // redraw puts a text in place of the last one on a terminal, and below it elsewhere.
 func redraw(out io.Writer) func(text string) {
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		return func(text string) { fmt.Fprint(out, "\x1b[H\x1b[2J\x1b[3J"+text) }
+		fmt.Fprint(out, "\x1b[2J")
+		// From the top, clearing what the last text left at the ends of lines and below: clearing all at once flickers.
+		return func(text string) { fmt.Fprint(out, "\x1b[H"+strings.ReplaceAll(text, "\n", "\x1b[K\n")+"\x1b[J") }
 	}
 	return func(text string) { fmt.Fprintf(out, "%s\n%s\n", time.Now().Format(time.RFC3339), text) }
 }

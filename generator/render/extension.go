@@ -20,6 +20,7 @@ type Extension struct {
 	Sources      []Source
 	Reads        []Read        // what stream tables read, followed or not
 	StreamTables []StreamTable // what reads another comes after it
+	Captures     []Capture     // tables that stream tables in immediate mode read
 }
 
 // Setting is a setting with the value that the spec gives it.

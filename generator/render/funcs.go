@@ -26,5 +26,7 @@ func funcs() template.FuncMap {
 	all["lit"] = sqltext.Literal
 	all["regclass"] = Name.Regclass
 	all["indented"] = Indented
+	all["indentedEnd"] = indentedEnd
+	all["inc"] = func(n int) int { return n + 1 }
 	return all
 }

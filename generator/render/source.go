@@ -157,3 +157,6 @@ const HistoryTask = "refresh history: retention"
 
 // HistoryTask is for templates.
 func (e Extension) HistoryTask() string { return HistoryTask }
+
+// Schema returns the extension's schema as SQL.
+func (s Source) Schema() string { return sqltext.Ident(s.SchemaName) }

@@ -29,11 +29,11 @@ type StreamTable struct {
 	Visible     []string // columns
 	Stored      []string // those of Rows that a query fills
 	Identity    []string // those of them by which a row is found
+	NotNull     []string // those of Identity that hold no nulls
 	Grouped     bool     // Rows holds accumulators of groups
 	ShownAs     func(alias string) (list, conds []string)
 	Same        func(a, b string) string // the condition that two rows have one identity
 	Repeats     bool                     // Rows has __mult
-	NeverNull   []string                 // those of Identity that hold none
 	Hashed      bool                     // Rows has __hash
 	UniqueKey   string                   // what a unique index on the identity holds; empty if there can be none
 	Lookup      bool                     // an index on the columns of the identity themselves serves too
@@ -47,7 +47,8 @@ type StreamTable struct {
 	RowsSQL string   // query for hidden columns, if there are any
 	Changes []Changes
 	Logs    []Source // of Changes
-	Log     *Source  // its own, if others read it
+	Feeds   []Source // where others read its changes: in Log
+	Now              // in immediate mode
 
 	Explanation []string // lines that say how it is kept up to date
 
@@ -132,10 +133,10 @@ func (t StreamTable) Shows(a, column string) string {
 	return sqltext.Ident(column)
 }
 
-// LogShown lists the columns of the stream table's own log over row a of Rows, each with a comma before it.
-func (t StreamTable) LogShown(a string) string {
+// FeedShown lists the columns that go into a log of the stream table, over row a of Rows, each with a comma before it.
+func (t StreamTable) FeedShown(a string, feed Source) string {
 	var out strings.Builder
-	for _, name := range t.Log.ColumnList {
+	for _, name := range feed.ColumnList {
 		out.WriteString(", " + t.Shows(a, name) + " as " + sqltext.Ident(name))
 	}
 	return out.String()

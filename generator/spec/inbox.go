@@ -24,7 +24,7 @@ type Inbox struct {
 	DeadLetter  bool      `yaml:"dead_letter" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_dlq."`
 	Stats       bool      `yaml:"stats" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_stats."`
 	MaxRetries  int       `yaml:"max_retries" jsonschema:"default=3,minimum=1,maximum=1000" jsonschema_description:"Failures after which a message is a dead letter."`
-	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression."`
+	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression (in UTC)."`
 	DedupWindow *Duration `yaml:"dedup_window" jsonschema_description:"How long ids are remembered, if longer than the messages are kept."`
 	Retention   Retention `yaml:"retention" jsonschema_description:"How long finished messages are kept; 0s keeps them for ever."`
 	Retry       *Retry    `yaml:"retry" jsonschema_description:"Back-off after a failure; without it a message is due again at once."`

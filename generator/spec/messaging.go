@@ -16,7 +16,7 @@ type StreamTable struct {
 	Query       Query        `yaml:"query" jsonschema_description:"The defining select, as a literal block (query: |)."`
 	QueryFile   string       `yaml:"query_file" jsonschema_description:"A file that holds the query, relative to this one; instead of query."`
 	RefreshMode string       `yaml:"refresh_mode" jsonschema:"default=auto,enum=auto,enum=differential,enum=immediate,enum=at_commit,enum=full" jsonschema_description:"How the table is kept up to date."`
-	Schedule    Schedule     `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often to refresh: a duration, a cron expression, or calculated."`
+	Schedule    Schedule     `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often to refresh: a duration, a cron expression (in UTC), or calculated: as often as what reads it."`
 	Indexes     [][]Text     `yaml:"indexes" jsonschema:"nullable" jsonschema_description:"Column lists to index beside the key."`
 	Outbox      *TableOutbox `yaml:"outbox" spec:"switch" jsonschema_description:"Records what each refresh changed: true, or options."`
 	RenamedFrom string       `yaml:"renamed_from" jsonschema:"minLength=1" jsonschema_description:"Former name; keeps the data across the rename."`

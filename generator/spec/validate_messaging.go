@@ -11,9 +11,6 @@ func (c checker) streamTable(t *StreamTable) {
 	}
 	c.query(t)
 	immediate := t.RefreshMode == RefreshImmediate
-	if t.Given("schedule") && (immediate || t.RefreshMode == RefreshAtCommit) {
-		c.report(t.Field("schedule"), noSchedule, t.RefreshMode)
-	}
 	if t.Outbox != nil && immediate && !t.Outbox.Immediate {
 		c.report(t.Outbox.At, immediateOutbox, t.Name)
 	}

@@ -206,12 +206,12 @@ func (b *block) from() []string {
 		case i == 0:
 			lines = append(lines, "from "+text)
 		case len(on[i]) > 0:
-			lines = append(lines, "join "+text+" on "+strings.Join(on[i], " and "))
+			lines = append(lines, "join "+text+" on "+strings.Join(conjuncts(on[i]), " and "))
 		default:
 			lines = append(lines, "cross join "+text)
 		}
 	}
-	for i, cond := range where {
+	for i, cond := range conjuncts(where) {
 		word := "where "
 		if i > 0 {
 			word = "  and "
@@ -219,4 +219,24 @@ func (b *block) from() []string {
 		lines = append(lines, word+cond)
 	}
 	return lines
+}
+
+// conjuncts are conditions that stand side by side.
+func conjuncts(conds []string) []string {
+	if len(conds) < 2 {
+		return conds
+	}
+	all := make([]string, len(conds))
+	for i, c := range conds {
+		all[i] = fenced(c)
+	}
+	return all
+}
+
+// fenced is a condition in parentheses where AND would bind more tightly than what is in it.
+func fenced(cond string) string {
+	if sqltext.IsLoose(cond) {
+		return "(" + cond + ")"
+	}
+	return cond
 }

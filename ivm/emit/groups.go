@@ -56,7 +56,7 @@ func (b *block) foldSQL(f Fold) string {
 		conds = append(conds, strings.ReplaceAll(f.And, "%s", arg))
 	}
 	if len(conds) > 0 {
-		sql += " filter (where " + strings.Join(conds, " and ") + ")"
+		sql += " filter (where " + strings.Join(conjuncts(conds), " and ") + ")"
 	}
 	if f.Zero {
 		sql = "coalesce(" + sql + ", 0)"
@@ -74,7 +74,14 @@ func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
 		list = append(list, b.named(b.over(algebra.Ref(id).Expr)))
 	}
 	for _, c := range b.conds {
-		conds = append(conds, b.named(c))
+		conds = append(conds, fenced(b.named(c)))
 	}
 	return list, conds
+}
+
+// Rebind gives the leaf that a node is read from another name.
+func (w *Writer) Rebind(n algebra.Node, name string) {
+	leaf := w.done[n]
+	leaf.SQL, leaf.Alias = name, name[:1]
+	w.done[n] = leaf
 }

@@ -198,3 +198,13 @@ func ParseExpr(text string, columns map[string]int) (Expr, error) {
 		return Column(id), ok
 	}), nil
 }
+
+// IsLoose reports whether a condition needs parentheses before AND is put beside it.
+func IsLoose(cond string) bool {
+	tree, err := pg_query.Parse("select " + cond)
+	if err != nil {
+		return true
+	}
+	targets := tree.Stmts[0].Stmt.GetSelectStmt().GetTargetList()
+	return len(targets) != 1 || targets[0].GetResTarget().GetVal().GetBoolExpr().GetBoolop() == pg_query.BoolExprType_OR_EXPR
+}

@@ -1,0 +1,172 @@
+package generator
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
+
+// immediate reports whether a stream table is in immediate mode.
+func (p *planner) immediate(n int) bool {
+	return p.spec.StreamTables[n].RefreshMode == spec.RefreshImmediate
+}
+
+// capture notes which columns of which tables a stream table in immediate mode reads.
+func (p *planner) capture(n int) {
+	view := p.compiled.views[n]
+	for _, r := range tablesOf(view) {
+		c := p.captures[r]
+		if c == nil {
+			c = p.newCapture(r)
+			p.captures[r] = c
+			p.captured = append(p.captured, r)
+		}
+		for _, name := range columnsRead(view, r) {
+			if !slices.Contains(c.ColumnList, name) {
+				c.ColumnList = append(c.ColumnList, name)
+				c.TypeList = append(c.TypeList, r.Columns[r.Column(name)].Type)
+			}
+		}
+		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
+	}
+}
+
+// tablesOf are the tables that a view reads, each once.
+func tablesOf(view *ivm.View) []*catalog.Relation {
+	var tables []*catalog.Relation
+	algebra.Walk(view.Root, func(n algebra.Node) {
+		if read, ok := n.(*algebra.Source); ok && !slices.Contains(tables, read.Table) {
+			tables = append(tables, read.Table)
+		}
+	})
+	return tables
+}
+
+func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
+	source := p.source(r)
+	base := "now_" + r.Schema + "_" + r.Name
+	trigger := func(event string) string { return spec.DerivedName(p.spec.Extension.Name + "_now_" + event) }
+	source.Log, source.XidIndex = p.in("pending_"+r.Schema+"_"+r.Name), p.in("pending_"+r.Schema+"_"+r.Name+"_xid")
+	source.Triggers = render.Triggers{
+		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
+	}
+	digest := md5.Sum([]byte(p.spec.Extension.Schema))
+	return &render.Capture{
+		Source: *source, Open: "sluice.open_" + hex.EncodeToString(digest[:4]), SearchPath: path(p.spec), OnBefore: trigger("before"),
+		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
+		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
+	}
+}
+
+// now completes a stream table in immediate mode.
+func (p *planner) now(n int, t *render.StreamTable) {
+	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
+	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy()), ""
+	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0
+	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+t.ID()), p.in(base+"_last_xid"), p.in(base+"_maintain")
+	t.PlainSame = view.Storage().PlainSame
+	names := map[*catalog.Relation]string{}
+	t.NowDelta = view.Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(r *catalog.Relation) string {
+		if names[r] == "" {
+			names[r] = fmt.Sprintf("changes%d", len(names)+1)
+			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
+		}
+		return names[r]
+	}})
+	if !t.Direct {
+		return
+	}
+	changes := ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }}
+	if t.Grouped {
+		t.GroupsDelta, t.Regained = view.GroupsDelta(changes), view.Regained(changes)
+		t.Accumulate, t.Extremes = view.Accumulate, view.Extremes()
+	} else {
+		t.RowsAnew = view.RowsAnew(changes)
+	}
+}
+
+// part is a captured table with the columns that one view reads.
+func (p *planner) part(view *ivm.View, r *catalog.Relation) render.Source {
+	source := p.captures[r].Source
+	source.ColumnList, source.TypeList = columnsRead(view, r), nil
+	for _, name := range source.ColumnList {
+		source.TypeList = append(source.TypeList, r.Columns[r.Column(name)].Type)
+	}
+	return source
+}
+
+// readers are the stream tables that follow one by its changes.
+func (p *planner) readers(n int) []int {
+	var readers []int
+	for m := range p.compiled.reads {
+		if slices.Contains(p.compiled.reads[m], n) && (p.immediate(m) || p.incremental(m)) {
+			readers = append(readers, m)
+		}
+	}
+	return readers
+}
+
+// completeCaptures says what each table's triggers maintain.
+func (p *planner) completeCaptures() []render.Capture {
+	var all []render.Capture
+	for _, r := range p.captured {
+		c := p.captures[r]
+		for i, n := range p.compiled.order {
+			t := p.tables[i]
+			switch {
+			case !t.Immediate:
+			case !t.Direct && p.follows(n, r):
+				c.Locked = append(c.Locked, t)
+			case t.Direct && slices.Contains(c.Readers, t.Table):
+				c.Steps = append(c.Steps, render.Step{StreamTable: t, Of: p.part(p.compiled.views[n], r)})
+			}
+		}
+		all = append(all, *c)
+	}
+	return all
+}
+
+// follows reports whether a stream table changes with a table in the same statement.
+func (p *planner) follows(n int, r *catalog.Relation) bool {
+	if slices.Contains(tablesOf(p.compiled.views[n]), r) {
+		return true
+	}
+	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
+}
+
+// lockKey is the key of an advisory lock.
+func lockKey(name string) string {
+	digest := md5.Sum([]byte("sluice stream table " + name))
+	return fmt.Sprint(int64(binary.BigEndian.Uint64(digest[:8])))
+}
+
+// now adds the functions of a captured table.
+func (b *builder) now(c render.Capture) {
+	if !c.Made {
+		if len(c.Locked) > 0 {
+			b.add("now/before.sql", c)
+		}
+		for _, e := range []render.Event{{Event: "insert", Fn: c.InsertNowFn}, {Event: "update", Fn: c.UpdateNowFn}, {Event: "delete", Fn: c.DeleteNowFn}} {
+			e.Capture = c
+			e.Steps = nil
+			for _, step := range c.Steps {
+				step.Event = e.Event
+				e.Steps = append(e.Steps, step)
+			}
+			b.add("now/event.sql", e)
+		}
+		b.add("now/truncate.sql", c)
+		b.add("now/row.sql", c)
+	}
+	b.add("now/attach.sql", c)
+}

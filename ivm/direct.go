@@ -1,0 +1,134 @@
+package ivm
+
+import (
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/emit"
+	"github.com/pgsluice/sluice/ivm/rewrite"
+)
+
+// A view of one table, read once, whose stored rows a unique index finds, can follow each statement by itself, in any order and with other
+// writers at work: what is added to a group waits for the group's row, and rows are computed anew by their key. Nothing needs to lock it.
+
+// Direct reports whether the view is like that.
+func (v *View) Direct() bool {
+	table, reads := v.onlySource()
+	if reads != 1 || table.Kind != catalog.Table || v.Storage().Hashed() {
+		return false
+	}
+	switch v.Strategy() {
+	case MergeGroups:
+		return true
+	case MergeRows:
+		return !v.Storage().Repeats
+	}
+	return false
+}
+
+func (v *View) onlySource() (table *catalog.Relation, reads int) {
+	if v.Root == nil {
+		return nil, 0
+	}
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		if s, ok := n.(*algebra.Source); ok {
+			table, reads = s.Table, reads+1
+		}
+	})
+	return table, reads
+}
+
+// GroupsDelta are the lines of common table expressions of which the last, DeltaName, says by how much each group of a Direct view changes.
+func (v *View) GroupsDelta(t Tables) []string {
+	w := emit.NewWriter(v.Columns, leaves(t.Log))
+	v.groupsDelta(v.grouped(), w)
+	return emit.List(w.CTEs)
+}
+
+// groupsDelta writes delta; false if nothing can change.
+func (v *View) groupsDelta(g *grouped, w *emit.Writer) bool {
+	changes := v.calculus().Of(g.node.Input)
+	if changes == nil {
+		return false
+	}
+	from := w.Add(g.inputs(v, changes), g.inputNames(), false)
+	w.CTEs = append(w.CTEs, g.delta(from, v.Storage()))
+	return true
+}
+
+// Regained is GroupsDelta with two more: lost, the groups whose extreme may have gone from what is stored, and fresh, those groups computed
+// anew. There are none if the view has no extremes.
+func (v *View) Regained(t Tables) []string {
+	g, w := v.grouped(), emit.NewWriter(v.Columns, leaves(t.Log))
+	v.groupsDelta(g, w)
+	lost := g.lost(t.Stored, v.Storage(), "r."+Members)
+	if lost == nil {
+		return nil
+	}
+	w.CTEs = append(w.CTEs, *lost)
+	v.fresh(g, w)
+	return emit.List(w.CTEs)
+}
+
+// Extremes are the stored columns that Regained computes anew.
+func (v *View) Extremes() []string {
+	var names []string
+	if g := v.grouped(); g != nil {
+		for _, a := range g.accs {
+			if a.extreme() {
+				names = append(names, a.name)
+			}
+		}
+	}
+	return names
+}
+
+// Accumulate sets the stored columns of group row to what they are with those of row added.
+func (v *View) Accumulate(row, added string) []string {
+	g := v.grouped()
+	sets := []string{Members + " = " + row + "." + Members + " + " + added + "." + Members}
+	for _, a := range g.accs {
+		r, d := row+"."+a.name, added+"."+a.name
+		switch a.kind {
+		case leastOf:
+			sets = append(sets, a.name+" = least("+r+", "+d+")")
+		case mostOf:
+			sets = append(sets, a.name+" = greatest("+r+", "+d+")")
+		default:
+			sets = append(sets, a.name+" = "+r+" + "+d)
+		}
+	}
+	return sets
+}
+
+// RowsAnew are the lines of common table expressions of which the last two are touched, the identities that changes touch, and fresh, the
+// rows of a Direct view that have them now.
+func (v *View) RowsAnew(t Tables) []string {
+	w := emit.NewWriter(v.Columns, leaves(t.Log))
+	s := v.Storage()
+	var source *algebra.Source
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		if found, ok := n.(*algebra.Source); ok {
+			source = found
+		}
+	})
+	var keys []algebra.Item
+	p := &algebra.Project{Input: &algebra.Changes{Of: source}}
+	for _, k := range s.Identity {
+		keys = append(keys, algebra.Item{ID: k.id, Expr: algebra.Ref(k.id)})
+		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(v.Columns.Info(k.id)), Expr: algebra.Ref(k.id)})
+	}
+	touched := &algebra.Distinct{Input: p}
+	w.Keep(touched, keyNames(s.Identity))
+	restricted := v.calculus().Restrict(source, keys, touched)
+	w.CTEs[len(w.CTEs)-1].Name = "touched"
+	w.Rebind(touched, "touched")
+	now := algebra.Rewrite(v.Root, func(n algebra.Node) algebra.Node {
+		if n == source {
+			return restricted
+		}
+		return n
+	})
+	w.Add(rewrite.Distribute(now), s.Stored, true)
+	w.CTEs[len(w.CTEs)-1].Name = "fresh"
+	return emit.List(w.CTEs)
+}

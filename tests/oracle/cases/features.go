@@ -1,0 +1,39 @@
+package cases
+
+// Options say what cases are made of.
+type Options struct {
+	Views  int  // how many a case has
+	Steps  int  // how many a case has
+	All    bool // not only the SQL of Core but also that of Rest
+	Simple bool // views read one relation, for subjects that keep no others
+	// Special has NaN and infinite numbers in all cases, not only in some.
+	Special bool
+}
+
+func (o Options) on(feature string) bool { return o.All || inCore[feature] }
+
+// Core is the SQL that every stream table may use. Each feature turns up in views that a seed makes.
+var Core = []string{
+	"filter", "expression", "no table", "one table", "values", "unqualified", "plain view", "stream table",
+	"inner join", "comma join", "cross join", "using", "natural join", "non-equi join", "or join", "self join", "nested join",
+	"subquery", "with", "with twice", "with shadows", "with materialized",
+	"group by", "group by nothing", "group by expression", "group by position", "group by key", "key not shown", "having",
+	"aggregate filter", "distinct aggregate", "expression over aggregates", "aggregate over aggregate",
+	"distinct", "union", "union all", "coercion", "null-safe join",
+}
+
+// Rest is what other SQL the generator knows.
+var Rest = []string{
+	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all", "exists in expression",
+	"scalar subquery", "correlated subquery", "intersect", "except", "intersect all", "except all",
+	"window", "distinct on", "top n", "lateral", "set-returning function", "grouping sets", "recursive", "more aggregates",
+	"stable functions", "whole row", "order by",
+}
+
+var inCore = func() map[string]bool {
+	in := map[string]bool{}
+	for _, f := range Core {
+		in[f] = true
+	}
+	return in
+}()

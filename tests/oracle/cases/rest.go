@@ -1,0 +1,163 @@
+package cases
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/tests/oracle/tree"
+)
+
+// rest is a way to make a query with SQL of Rest, nil most of the time.
+func (q *queries) rest(depth int) func() result {
+	if !q.options.All || q.chance(60) {
+		return nil
+	}
+	make := weighted(q.random, []choice[func(int) (result, bool)]{
+		{5, q.window}, {3, q.distinctOn}, {3, q.top}, {4, q.setOperation}, {5, q.lateral}, {2, q.recursive}, {1, q.wholeRow},
+	})
+	r, ok := make(depth)
+	if !ok {
+		return nil
+	}
+	return func() result { return r }
+}
+
+// outerJoin keeps rows without a match of one side or of both.
+func (q *queries) outerJoin(_ *selection, a, b member) (member, bool) {
+	condition := q.equal(a, b)
+	if condition == nil {
+		return member{}, false
+	}
+	kind := weighted(q.random, []choice[string]{{60, "left join"}, {15, "right join"}, {25, "full join"}})
+	if condition.Text[1] != " = " {
+		kind = "left join"
+	}
+	q.use(kind)
+	on := tree.NewList(tree.List{Open: " on ", Sep: " and ", Min: 1}, condition)
+	if q.chance(25) && kind != "full join" {
+		on.Kids = append(on.Kids, q.filter(append(slices.Clone(a.terms), b.terms...), 0))
+	}
+	m := joined(format("from", "§\n  "+kind+" §§", a.node, b.node, on), a, b, 12)
+	m.rows = max(m.rows, a.rows, b.rows)
+	return m, true
+}
+
+// positions is a list of the numbers of the columns, each by chance up or down.
+func (q *queries) positions(count int) string {
+	var order []string
+	for n := range count {
+		order = append(order, itoa(n+1)+q.one("", "", " desc", " nulls first"))
+	}
+	return strings.Join(order, ", ")
+}
+
+// top is the first rows of a total order, or all in that order.
+func (q *queries) top(depth int) (result, bool) {
+	s, terms := q.source(depth, 2)
+	if terms = terms.usable(); len(terms) == 0 {
+		return result{}, false
+	}
+	q.outputs(s, terms, q.between(2, 4))
+	order := "\norder by " + q.positions(len(s.columns))
+	if q.chance(25) {
+		q.use("order by")
+		s.tail.Kids = append(s.tail.Kids, leaf("", order))
+		return s.result(), true
+	}
+	q.use("top n")
+	s.tail.Kids = append(s.tail.Kids, leaf("", order+"\nlimit "+itoa(q.between(1, 6))+q.one("", "", " offset 2")))
+	s.rows, s.most = 4, 6
+	// In parentheses, so that it may stand in a union.
+	r := s.result()
+	r.node = format("query", "(§)", r.node)
+	return r, true
+}
+
+// distinctOn is the first row of each group.
+func (q *queries) distinctOn(depth int) (result, bool) {
+	s, terms := q.source(depth, 2)
+	if terms = terms.usable(); len(terms) < 2 {
+		return result{}, false
+	}
+	q.use("distinct on")
+	key := pick(q.random, terms)
+	s.distinct.Kids = append(s.distinct.Kids, format("", " distinct on (§)", key.node.Clone()))
+	q.output(s, key.node.Clone(), key.sort, "", map[string]bool{})
+	q.outputs(s, terms, q.between(1, 3))
+	for i := range s.columns { // names may meet: outputs does not know the first
+		s.columns[i].name = "c" + itoa(i+1)
+		s.outputs.Kids[i] = format("", "§ as c"+itoa(i+1), unnamed(s.outputs.Kids[i]))
+	}
+	s.tail.Kids = append(s.tail.Kids, leaf("", "\norder by "+q.positions(len(s.columns))))
+	s.rows = min(s.rows, 8)
+	return s.result(), true
+}
+
+func unnamed(output *node) *node {
+	if output.Sort == "" && len(output.Kids) == 1 {
+		return output.Kids[0]
+	}
+	return output
+}
+
+// setOperation is intersect or except.
+func (q *queries) setOperation(depth int) (result, bool) {
+	word := q.one("intersect", "except", "except", "intersect all", "except all")
+	s, terms := q.source(depth, 2)
+	ints := terms.which(func(t term) bool { return sortOf(t.sort).keys })
+	if len(ints) == 0 {
+		return result{}, false
+	}
+	q.use(word)
+	t := pick(q.random, ints)
+	q.output(s, t.node.Clone(), t.sort, t.name, map[string]bool{})
+	return q.combine(s.result(), word, q.branch(depth-1, s.columns, true)), true
+}
+
+// recursive follows a table from row to row.
+func (q *queries) recursive(int) (result, bool) {
+	t := pick(q.random, q.g.tables)
+	var ints []string
+	for _, c := range t.columns {
+		if c.sort == "int" {
+			ints = append(ints, c.name)
+		}
+	}
+	if len(ints) < 2 || len(q.ctes) > 0 {
+		return result{}, false
+	}
+	q.use("recursive")
+	from, to := ints[0], ints[1]
+	text := "select b.§ as f, b.§ as g\nfrom § as b\nunion\nselect p.f, b.§\nfrom paths as p\n  join § as b on b.§ = p.g"
+	read := func() *node { return leaf("relation", t.name).Tagged(t.tag()) }
+	name := func(column string) *node { return leaf("", column).Tagged(t.columnTag(column)) }
+	part := format("", "paths (f, g) as (\n"+text+"\n)", name(from), name(to), read(), name(to), read(), name(from))
+	s := newSelection()
+	s.with = tree.NewList(tree.List{Open: "with recursive ", Sep: ",\n", Close: "\n"}, part)
+	s.from.Kids, s.rows, s.most = []*node{leaf("from", "paths")}, 40, 200
+	columns := []column{{name: "f", sort: "int"}, {name: "g", sort: "int"}}
+	return q.finish(s, terms("paths", columns)).result(), true
+}
+
+// wholeRow reads rows as values.
+func (q *queries) wholeRow(int) (result, bool) {
+	r := q.table()
+	if hasOpaque(r.columns) || r.table == nil {
+		return result{}, false
+	}
+	q.use("whole row")
+	s := newSelection()
+	m := q.reading(r)
+	s.from.Kids, s.rows, s.most = []*node{m.node}, m.rows, m.most
+	t := pick(q.random, m.terms)
+	q.output(s, t.node.Clone(), t.sort, "", map[string]bool{})
+	if q.chance(50) {
+		s.group.Kids = append(s.group.Kids, t.node.Clone())
+		s.outputs.Kids = append(s.outputs.Kids, leaf("", "count("+m.alias+".*) as \"c 2\""))
+		s.columns = append(s.columns, column{name: "\"c 2\"", sort: "bigint"})
+		return s.result(), true
+	}
+	s.outputs.Kids = append(s.outputs.Kids, leaf("", m.alias+" as \"c 2\""))
+	s.columns = append(s.columns, column{name: "\"c 2\"", sort: "record"})
+	return s.result(), true
+}

@@ -1,0 +1,124 @@
+package cases
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/tests/oracle/tree"
+)
+
+// below is a relation that a subquery reads: with a condition that ties it to the rows outside, if correlated.
+func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok bool) {
+	m = q.member(0)
+	where = tree.NewList(tree.List{Open: " where ", Sep: " and "})
+	if correlated {
+		if slices.ContainsFunc(outer, term.unqualified) { // so that a name would be that of a column within
+			return m, where, false
+		}
+		tie := q.equal(member{terms: outer}, m)
+		if tie == nil {
+			return m, where, false
+		}
+		where.Kids = append(where.Kids, tie)
+	}
+	if q.chance(30) {
+		where.Kids = append(where.Kids, q.filter(m.terms, 0))
+	}
+	return m, where, true
+}
+
+// subqueryFilter adds a condition with a subquery.
+func (q *queries) subqueryFilter(s *selection, terms scope) {
+	make := weighted(q.random, []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}, {3, q.comparedWithOne}})
+	if condition := make(terms); condition != nil {
+		s.where.Kids = append(s.where.Kids, condition)
+		s.rows = s.rows * 2 / 3
+	}
+}
+
+// exists is a semi or anti join, or the same within a larger condition.
+func (q *queries) exists(terms scope) *node {
+	m, where, ok := q.below(terms, true)
+	if !ok {
+		return nil
+	}
+	word := q.one("exists", "not exists")
+	n := format("bool", word+" (select 1 from §§)", m.node, where)
+	if q.chance(25) {
+		q.use("exists in expression")
+		return format("bool", "(§ or §)", n, q.filter(terms, 0))
+	}
+	q.use(word)
+	return n
+}
+
+// in compares with all rows of a subquery, which may have nulls.
+func (q *queries) in(terms scope) *node {
+	m, where, _ := q.below(terms, false)
+	both := pairs(terms, m.terms)
+	if len(both) == 0 {
+		return nil
+	}
+	p := pick(q.random, both)
+	word := q.one("in", "in", "not in")
+	q.use(word)
+	if word == "not in" {
+		where.Kids = append(where.Kids, format("bool", "§ > "+q.comparable(p[1].sort), p[1].node.Clone()))
+	}
+	return format("bool", "§ "+word+" (select § from §§)", p[0].node.Clone(), p[1].node.Clone(), m.node, where)
+}
+
+// comparable is a value that most others of the sort are smaller than.
+func (q *queries) comparable(sort string) string {
+	values := sortOf(sort).values
+	return sortOf(sort).literal(values[len(values)/2])
+}
+
+func (q *queries) quantified(terms scope) *node {
+	m, where, ok := q.below(terms, q.chance(50))
+	both := pairs(terms, m.terms)
+	if !ok || len(both) == 0 {
+		return nil
+	}
+	p := pick(q.random, both)
+	word := q.one("any", "all")
+	q.use(word)
+	return format("bool", "§ "+q.one(">=", "<=", "<>")+" "+word+" (select § from §§)", p[0].node.Clone(), p[1].node.Clone(), m.node, where)
+}
+
+// one is a subquery with one value, and its sort.
+func (q *queries) oneValue(terms scope) (*node, string) {
+	correlated := q.chance(60)
+	m, where, ok := q.below(terms, correlated)
+	if !ok {
+		return nil, ""
+	}
+	q.use("scalar subquery")
+	if correlated {
+		q.use("correlated subquery")
+	}
+	a := q.aggregate(m.terms)
+	return format(a.sort, "(select § from §§)", a.node, m.node, where), a.sort
+}
+
+func (q *queries) comparedWithOne(terms scope) *node {
+	n, sort := q.oneValue(terms)
+	if n == nil {
+		return nil
+	}
+	for _, t := range terms {
+		if t.sort == sort || sort == "bigint" && t.sort == "int" {
+			return format("bool", "§ "+q.one("<=", ">=", "<>")+" §", t.node.Clone(), n)
+		}
+	}
+	return format("bool", "§ is not null", n)
+}
+
+// scalarOutput adds a column that is a subquery.
+func (q *queries) scalarOutput(s *selection, terms scope, taken map[string]bool) bool {
+	n, sort := q.oneValue(terms)
+	if n == nil {
+		return false
+	}
+	q.output(s, n, sort, "", taken)
+	return true
+}

@@ -1,0 +1,145 @@
+package oracle_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/tests/oracle"
+	"github.com/pgsluice/sluice/tests/oracle/cases"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// workers is how many cases run at a time: client and server take turns.
+const workers = 3
+
+// hunt is what TestOracle and TestSoak try with each seed.
+var hunt = oracle.Hunt{
+	Subject: oracle.Sluice{},
+	Modes:   []string{oracle.Differential, oracle.Immediate, oracle.Auto},
+	Shrink:  3 * time.Minute,
+	Again:   "SLUICE_TEST_SEED=%d go test -count=1 -run TestOracle ./tests/oracle",
+}
+
+// TestOracle is the short pass: always the same seeds, with 320 views, most of them in two modes.
+func TestOracle(t *testing.T) {
+	first, count := uint64(1), number(t, "SLUICE_TEST_CASES", 80)
+	if os.Getenv("SLUICE_TEST_SEED") != "" {
+		first, count = number(t, "SLUICE_TEST_SEED", 0), number(t, "SLUICE_TEST_CASES", 1)
+	}
+	stats := tryAll(t, hunt, int(number(t, "SLUICE_TEST_FAILURES", 3)), func(n uint64) (uint64, bool) { return first + n, n < count })
+	t.Log(stats.String())
+	for _, slow := range stats.Slow {
+		t.Log(slow)
+	}
+	for _, view := range stats.Invalid {
+		t.Errorf("the generator of cases makes what is no query: %s", view)
+	}
+	if count >= 80 {
+		checkPower(t, stats)
+	}
+}
+
+// TestSoak tries seeds that nobody has tried, for as long as SLUICE_TEST_SOAK says.
+func TestSoak(t *testing.T) {
+	if os.Getenv("SLUICE_TEST_SOAK") == "" {
+		t.Skip("takes hours: make soak SOAK=2h")
+	}
+	limit, err := time.ParseDuration(os.Getenv("SLUICE_TEST_SOAK"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, end := uint64(time.Now().UnixMilli()), time.Now().Add(limit)
+	t.Logf("seeds from %d", first)
+	patient := hunt
+	patient.Shrink = 5 * time.Minute
+	stats := tryAll(t, patient, 20, func(n uint64) (uint64, bool) { return first + n, time.Now().Before(end) })
+	t.Log(stats.String())
+}
+
+// checkPower fails the test if what it compares could hardly differ.
+func checkPower(t *testing.T, s oracle.Stats) {
+	t.Helper()
+	if s.Supported < 500 {
+		t.Errorf("only %d stream tables", s.Supported)
+	}
+	if s.Vacuous*4 > s.Comparisons || len(s.Slow)*20 > s.Cases {
+		t.Errorf("too many comparisons of nothing, or cases left out")
+	}
+	for _, feature := range cases.Core {
+		if s.Features[feature] == 0 {
+			t.Errorf("no stream table has: %s", feature)
+		}
+	}
+}
+
+// tryAll tries seeds until there are no more, or until that many have failed.
+func tryAll(t *testing.T, h oracle.Hunt, most int, seed func(n uint64) (uint64, bool)) oracle.Stats {
+	t.Helper()
+	var all oracle.Stats
+	var n uint64
+	var mutex sync.Mutex
+	failures := 0
+	next := func() (uint64, bool) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		s, ok := seed(n)
+		n++
+		if n%500 == 0 {
+			t.Log(all.String())
+		}
+		return s, ok && failures < most
+	}
+	note := func(report *oracle.Report, stats oracle.Stats, err error) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		all.Add(stats)
+		if report != nil {
+			failures++
+			t.Errorf("\n%s", report.Script())
+		}
+		if err != nil {
+			failures = most
+			t.Error(err)
+		}
+	}
+	var group sync.WaitGroup
+	for range workers {
+		place := oracle.NewPlace(t)
+		group.Go(func() { work(t.Context(), h, place, next, note) })
+	}
+	group.Wait()
+	return all
+}
+
+// work lets the subject work on seeds. Every third case is of all SQL, most of which has to be recomputed.
+func work(ctx context.Context, h oracle.Hunt, p *oracle.Place, next func() (uint64, bool), note func(*oracle.Report, oracle.Stats, error)) {
+	for seed, ok := next(); ok; seed, ok = next() {
+		one := h
+		one.Options = cases.Options{Views: 4, Steps: 8, All: seed%3 == 0}
+		if one.Options.All {
+			one.Modes = []string{oracle.Auto}
+		}
+		note(one.Seed(ctx, p, seed))
+	}
+}
+
+// number is a variable of the environment.
+func number(t *testing.T, name string, standard uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return standard
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", name, err))
+	}
+	return n
+}

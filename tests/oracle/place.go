@@ -1,0 +1,87 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// Place is a database in which cases run, one after another.
+type Place struct {
+	Major int
+	owner *pgx.Conn // does everything
+	super *pgx.Conn // cleans up
+}
+
+// NewPlace makes a database for the test.
+func NewPlace(t testing.TB) *Place {
+	t.Helper()
+	db := pgtest.DB(t)
+	// No statements are kept on the client's side, as what they are about goes away.
+	exec := "default_query_exec_mode=exec"
+	// A view of a random case that takes longer has no index, and no one who waits for it.
+	owner := db.Connect(t, exec, "jit=off", "statement_timeout=10s")
+	return &Place{Major: db.Server.Major, owner: owner, super: pgtest.Connect(t, db.SuperDSN(exec))}
+}
+
+// clean removes everything that is in the database.
+const clean = `
+do $clean$
+declare name name;
+begin
+    set local client_min_messages = error;
+    for name in select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' loop
+        execute format('drop schema %I cascade', name);
+    end loop;
+    create schema public;
+    grant all on schema public to owner;
+end $clean$`
+
+// Reset brings the database back to where it was.
+func (p *Place) Reset(ctx context.Context) error {
+	if p.owner.PgConn().TxStatus() != 'I' {
+		if err := run(ctx, p.owner, "rollback"); err != nil {
+			return err
+		}
+	}
+	if err := run(ctx, p.owner, "discard temp; select pg_advisory_unlock_all()"); err != nil {
+		return err
+	}
+	return run(ctx, p.super, clean)
+}
+
+// run executes statements as psql does, without waiting for results in between.
+func run(ctx context.Context, conn *pgx.Conn, sql string) error {
+	return conn.PgConn().Exec(ctx, sql).Close()
+}
+
+// state is the SQLSTATE of an error of the server, empty for none.
+func state(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// texts runs a query and returns its rows as PostgreSQL writes them.
+func texts(ctx context.Context, conn *pgx.Conn, sql string) ([][]string, error) {
+	results, err := conn.PgConn().Exec(ctx, sql).ReadAll()
+	if err != nil || len(results) == 0 {
+		return nil, err
+	}
+	var rows [][]string
+	for _, values := range results[len(results)-1].Rows {
+		var row []string
+		for _, value := range values {
+			row = append(row, string(value))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

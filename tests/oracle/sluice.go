@@ -1,0 +1,104 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// Sluice is the subject that all this is for: what the generator makes of a spec, installed as sluice apply does.
+type Sluice struct{}
+
+// Install writes a spec, a file for each stream table, generates the extension and applies it.
+func (Sluice) Install(ctx context.Context, conn *pgx.Conn, schemaDDL string, views []View, mode string) error {
+	extension, errs, err := generate(schemaDDL, views, mode)
+	if err != nil {
+		return err
+	}
+	if len(refusals(errs)) > 0 {
+		return unsupported(schemaDDL, views, mode)
+	}
+	if !errs.Empty() {
+		return errs
+	}
+	_, err = live.Apply(ctx, conn, extension, generator.Plain)
+	return err
+}
+
+// Refresh implements Subject.
+func (Sluice) Refresh(ctx context.Context, conn *pgx.Conn, view string) error {
+	return run(ctx, conn, "select * from sl.refresh_stream_table("+literal(view)+")")
+}
+
+// Relation implements Subject.
+func (Sluice) Relation(view string) string { return "sl." + view }
+
+// generate makes the extension of a spec, as sluice generate does. That it gives up is an error like others.
+func generate(schemaDDL string, views []View, mode string) (e *generator.Extension, errs *diag.List, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
+	dir, err := os.MkdirTemp("", "sluice-oracle-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(dir)
+	for name, text := range specFiles(schemaDDL, views, mode) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, nil, err
+		}
+	}
+	specs, errs := spec.Load(dir)
+	if !errs.Empty() {
+		return nil, errs, nil
+	}
+	e, errs = generator.Generate(specs[0])
+	return e, errs, nil
+}
+
+// specFiles are a spec whose stream tables have a file each.
+func specFiles(schemaDDL string, views []View, mode string) map[string]string {
+	files := map[string]string{
+		"schema.sql": schemaDDL,
+		"spec.yaml":  "version: 1\nextension: {name: oracle, version: 1.0.0, schema: sl}\nschema: [schema.sql]\n",
+	}
+	for _, v := range views {
+		query := strings.ReplaceAll("\n"+v.Query, "\n", "\n      ")
+		files[v.Name+".yaml"] = fmt.Sprintf("version: 1\nstream_tables:\n  - name: %s\n    refresh_mode: %s\n    query: |%s\n", v.Name, mode, query)
+	}
+	return files
+}
+
+// refusals are the errors that say that the generator does not do something in the mode, or not yet.
+func refusals(errs *diag.List) []diag.Error {
+	return slices.DeleteFunc(errs.Errors(), func(e diag.Error) bool { return e.Code != "not-incremental" && e.Code != "not-generated" })
+}
+
+// unsupported finds the views that the generator refuses, each alone with those that it reads, as an error may be at the place of
+// a plain view.
+func unsupported(schemaDDL string, views []View, mode string) error {
+	found := Unsupported{}
+	for _, v := range views {
+		needed := slices.DeleteFunc(slices.Clone(views), func(o View) bool { return o.Name != v.Name && !slices.Contains(v.Reads, o.Name) })
+		_, errs, err := generate(schemaDDL, needed, mode)
+		if err != nil {
+			return err
+		}
+		if refused := refusals(errs); len(refused) > 0 {
+			found[v.Name] = refused[0].Message
+		}
+	}
+	return found
+}
