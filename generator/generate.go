@@ -137,7 +137,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.add("stream_table/merge.sql", t)
 		}
 		b.add("stream_table/rebuild.sql", t)
-		if t.Immediate {
+		if len(t.Pending) > 0 {
 			b.add("now/maintain.sql", t)
 			if !t.Direct {
 				b.add("now/last.sql", t)
