@@ -23,6 +23,9 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 				at = len(reads) - 1
 			}
 			addNeeds(&reads[at], r, view)
+			if r.Kind == catalog.View && view.Root != nil {
+				reads[at].Kind = "view"
+			}
 			reads[at].Readers = append(reads[at].Readers, reader)
 		}
 	}
@@ -73,12 +76,11 @@ func groups(view *ivm.View) bool {
 	return found
 }
 
+// kindOf is table, or other for what no plan depends on. A view is one where its query went into a plan.
 func kindOf(r *catalog.Relation) string {
 	switch r.Kind {
 	case catalog.Table, catalog.Partitioned, catalog.StreamTable:
 		return "table"
-	case catalog.View:
-		return "view"
 	}
 	return "other"
 }

@@ -114,9 +114,8 @@ func (p *planner) base(t *spec.StreamTable) string {
 func (p *planner) table(n, order int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
 	base := p.base(t)
-	beside := func(suffix string) render.Name {
-		return render.Name{Schema: t.Relation.Schema, Name: spec.DerivedName(t.Relation.Name + suffix)}
-	}
+	// In the extension's schema, so that it goes with the extension; the view on it goes with it.
+	beside := func(suffix string) render.Name { return p.in(base + suffix) }
 	storage := view.Storage()
 	table := render.StreamTable{
 		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: "stream_tables." + t.Name, Order: order,

@@ -52,5 +52,29 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 			v.Root = pass(v.Root)
 		}
 	}
+	v.refuseVirtual(pos(0))
 	return v
+}
+
+// refuseVirtual has a view recomputed that reads a column which triggers do not see.
+func (v *View) refuseVirtual(at diag.Pos) {
+	if v.Root == nil {
+		return
+	}
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		read, ok := n.(*algebra.Source)
+		if !ok {
+			return
+		}
+		for _, c := range read.Cols {
+			if column := read.Table.Columns[c.Attr]; column.Virtual {
+				v.Full = append(v.Full, resolve.Reason{
+					Pos: at, What: "virtual generated column " + read.Table.Name + "." + column.Name, Hint: "make it a stored one, or write its expression into the query",
+				})
+			}
+		}
+	})
+	if len(v.Full) > 0 {
+		v.Root = nil
+	}
 }

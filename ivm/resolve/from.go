@@ -70,10 +70,16 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	}
 	var node algebra.Node
 	var columns []column
-	if table.Kind == catalog.View {
+	switch table.Kind {
+	case catalog.MaterializedView: // its columns are those of its query
+		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
+		r.reads(table)
+		rel := r.columnsOf(t, table)
+		node, columns = rel.node, rel.columns()
+	case catalog.View:
 		rel := r.view(t, table)
 		node, columns = rel.node, rel.columns()
-	} else {
+	default:
 		node, columns = r.source(t, table)
 	}
 	named := namedTable{name: nameOf(t), columns: r.rename(t.Pos, columns, nameOf(t), t.Columns)}
@@ -101,7 +107,7 @@ func nameOf(t *sqltext.TableRef) string {
 // source is one occurrence of a table.
 func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra.Node, []column) {
 	switch table.Kind {
-	case catalog.Foreign, catalog.MaterializedView:
+	case catalog.Foreign:
 		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
 	}
 	if t.Only && (table.Kind == catalog.Partitioned || table.ReadsOthers()) {
@@ -147,6 +153,14 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 	rel.names = slices.Clone(rel.names)
 	copy(rel.names, view.Aliases)
 	return rel
+}
+
+// columnsOf resolves the query of a materialized view for its columns only: what it reads is not read with it.
+func (r *resolver) columnsOf(t *sqltext.TableRef, view *catalog.Relation) relation {
+	apart := *r
+	result := *r.result
+	apart.result = &result
+	return apart.view(t, view)
 }
 
 // cte resolves a reference to a WITH query.

@@ -137,9 +137,12 @@ $function$;
 comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
+--
+-- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
 create table pgtrickle.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
+    row_xmin          text,
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
@@ -3885,6 +3888,7 @@ begin
     from pg_control_system() c, pg_database d
     where d.datname = current_database()
     on conflict (only_row) do nothing;
+    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
 end;
 $function$;
 comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
@@ -3935,9 +3939,10 @@ begin
     perform pgtrickle.payments_rebuild();
     perform pgtrickle.attach();
     update pgtrickle.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now()
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
+    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
@@ -3952,7 +3957,7 @@ as $function$
 declare
     v_known boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
     into v_known
     from pgtrickle.pgt_origin o, pg_control_system() c, pg_database d
     where d.datname = current_database();
@@ -3962,7 +3967,7 @@ begin
 
     -- One session does it; the others wait here, and find it done.
     lock table pgtrickle.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
     into v_known
     from pgtrickle.pgt_origin o, pg_control_system() c, pg_database d
     where d.datname = current_database();
@@ -4232,4 +4237,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f6ee22c8c5052459bac5efd882210b0f', 'extension');
+values ('shop', '1.0.0', 'a8f6e5a17f33168003a2a289ae21c06b', 'extension');

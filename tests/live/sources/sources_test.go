@@ -2,6 +2,7 @@
 package sources
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -45,4 +46,41 @@ func install(env *livetest.Env, data *datadriven.TestData) string {
 		}
 	}
 	return ""
+}
+
+// TestVirtualColumns has columns that no trigger sees, which PostgreSQL 18 brought: what reads one is recomputed.
+func TestVirtualColumns(t *testing.T) {
+	if pgtest.Server(t).Major < 18 {
+		t.Log("no virtual columns in this version")
+		return
+	}
+	const schema = "create table items (id int primary key, price int, tax int generated always as (price / 5) virtual);"
+	conn := pgtest.DB(t).Connect(t)
+	extension := follows(t, schema, `
+version: 1
+extension: {name: shop, version: 1.0.0}
+schema: [schema.sql]
+stream_tables:
+  - name: public.taxes
+    query: |
+      SELECT id, tax FROM items
+  - name: public.prices
+    query: |
+      SELECT id, price FROM items
+`)
+	exec(t, conn, schema, extension.Install(generator.Plain), extension.Fill(), "insert into items (id, price) values (1, 10), (2, 20)")
+	refresh(t, conn)
+	exec(t, conn, "update items set price = 50 where id = 1")
+	refresh(t, conn)
+	compare(t, conn, "after an update")
+	if got := pgtest.Column[string](t, conn, "select concat_ws(' ', pgt_name, effective_mode, effective_reason) from pgtrickle.pgt_stream_tables order by 1"); len(got) != 2 ||
+		got[0] != "prices differential" || got[1] != "taxes full cannot be followed: virtual generated column items.tax at line 8" {
+		t.Errorf("%q", got)
+	}
+	// One that becomes virtual afterwards.
+	exec(t, conn, "alter table items drop tax, drop price, add price int generated always as (id * 2) virtual")
+	exec(t, conn, "update pgtrickle.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()")
+	if got := pgtest.Column[string](t, conn, "select last_error from pgtrickle.pgt_stream_tables where pgt_name = 'prices'"); !strings.Contains(got[0], "is a virtual one") {
+		t.Errorf("%q", got)
+	}
 }

@@ -1,0 +1,131 @@
+package live
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestDumpAndRestoreStreamTables takes stream tables, with changes that none of them has seen, into another cluster.
+func TestDumpAndRestoreStreamTables(t *testing.T) {
+	if missing := pgtest.Server(t).Command("pg_dump").Err; missing != nil && os.Getenv("SLUICE_TEST_PG") != "" {
+		t.Logf("%v: the versions of npm are bare servers", missing)
+		return
+	}
+	extension := streamsToDump(t)
+	install := relocate(t, pgtest.Server(t).Install)
+	putFiles(t, install, extension)
+	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+		for _, format := range []string{"plain", "custom"} {
+			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
+				name := "streams_" + string(flavour) + "_" + format
+				source := create(t, from, name)
+				for _, sql := range []string{streamSources, scriptOf(extension, flavour), extension.Fill(), streamTraffic(100), streamTick, streamTraffic(200)} {
+					run(t, source, sql)
+				}
+				create(t, to, name)
+				restore(t, from, to, name, format)
+				target := pgtest.Connect(t, to.DSN(name, "user="+pgtest.Owner))
+				// Writers may come before the first tick.
+				run(t, target, streamTraffic(300))
+				run(t, target, "call app.tick()")
+				compareStreams(t, target, "after the restore")
+				run(t, target, streamTraffic(400))
+				run(t, target, streamTick)
+				compareStreams(t, target, "after more")
+				if modes := pgtest.Column[string](t, target, lastModes); strings.Join(modes, " ") != "differential differential differential" {
+					t.Errorf("refreshed as %v", modes)
+				}
+				run(t, source, streamTick)
+				compareStreams(t, source, "where it came from")
+				run(t, target, "drop table orders, customers, sales cascade")
+				dropAll(t, target, extension, flavour)
+			})
+		}
+	}
+}
+
+const streamSources = `
+create table customers (id int primary key, name text not null);
+create table orders (id int primary key, customer_id int, amount numeric);
+create table sales (region text, n int) partition by list (region);
+create table sales_eu partition of sales for values in ('eu');
+create table sales_us partition of sales for values in ('us');
+insert into customers select i, 'c' || i from generate_series(1, 9) i;
+`
+
+// streamTraffic changes everything, with ids from a number on.
+func streamTraffic(from int) string {
+	return strings.ReplaceAll(`
+insert into orders select N + i, i % 9 + 1, i from generate_series(1, 50) i;
+update orders set amount = amount + 1 where id % 7 = 0;
+delete from orders where id % 11 = 0;
+insert into sales_eu values ('eu', N);
+insert into sales values ('us', N), ('eu', N);
+update sales_us set n = n + 1;
+`, "N", fmt.Sprint(from))
+}
+
+const streamTick = "update app.pgt_stream_table_state set checked_at = '-infinity'; select app.tick_once()"
+
+const lastModes = `
+select h.mode
+from app.pgt_stream_tables s
+cross join lateral (
+    select h.mode
+    from app.pgt_refresh_history h
+    where h.stream_table = s.pgt_schema || '.' || s.pgt_name
+    order by h.started_at desc
+    limit 1
+) h`
+
+func streamsToDump(t *testing.T) *generator.Extension {
+	t.Helper()
+	dir := t.TempDir()
+	spec := `
+version: 1
+extension: {name: sluice_dump_streams, version: 1.2.3, schema: app}
+schema: [schema.sql]
+stream_tables:
+  - name: public.totals
+    query: |
+      SELECT customer_id, sum(amount) AS total, count(*) AS n FROM orders GROUP BY customer_id
+  - name: public.named
+    query: |
+      SELECT o.id, o.amount, c.name FROM orders o JOIN customers c ON c.id = o.customer_id
+  - name: app.regions
+    query: |
+      SELECT region, max(n) AS top, count(*) AS n FROM sales GROUP BY region
+`
+	for name, text := range map[string]string{"schema.sql": streamSources, "spec.yaml": spec} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return installed.Load(t, filepath.Join(dir, "spec.yaml"))
+}
+
+// compareStreams compares each stream table with its query.
+func compareStreams(t *testing.T, conn *pgx.Conn, when string) {
+	t.Helper()
+	for _, def := range pgtest.Column[string](t, conn, "select format('%I.%I|%s', pgt_schema, pgt_name, query) from app.pgt_stream_tables") {
+		table, query, _ := strings.Cut(def, "|")
+		wrong := pgtest.Column[string](t, conn, fmt.Sprintf(`
+select x::text from ((table %[1]s except all (%[2]s)) union all ((%[2]s) except all table %[1]s)) x`, table, query))
+		if len(wrong) > 0 {
+			t.Errorf("%s, %s: %q", when, table, wrong)
+		}
+	}
+	if bad := pgtest.Column[string](t, conn, "select pgt_name || ': ' || status || ' ' || coalesce(last_error, '') from app.pgt_stream_tables where status <> 'active'"); len(bad) > 0 {
+		t.Errorf("%s: %q", when, bad)
+	}
+}
