@@ -25,7 +25,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	view := viewOf(s)
-	view.StreamTables, view.Sources, view.Captures = streamTables(s, compiled)
+	view.Plan = streamTables(s, compiled)
 	view.Reads = readsOf(s, compiled, view.Sources)
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))

@@ -13,9 +13,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// streamTables turns compiled views into what templates read: the stream tables, those first that others read, and the tables whose
-// changes they follow.
-func streamTables(s *spec.Spec, compiled *compiler) (tables []render.StreamTable, sources []render.Source, captures []render.Capture) {
+// streamTables turns compiled views into what templates read.
+func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
 	p := &planner{
 		spec: s, compiled: compiled,
 		sources: map[*catalog.Relation]*render.Source{}, captures: map[*catalog.Relation]*render.Capture{},
@@ -35,9 +34,33 @@ func streamTables(s *spec.Spec, compiled *compiler) (tables []render.StreamTable
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
 	}
 	for _, r := range p.order {
-		sources = append(sources, *p.sources[r])
+		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
-	return p.tables, sources, p.completeCaptures()
+	plan.Frontiers = p.frontiers()
+	for _, group := range plan.Frontiers {
+		if len(group) > 1 {
+			p.together(group)
+		}
+	}
+	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
+	return plan
+}
+
+// together notes the logs that tell of the changes of a group's sources.
+func (p *planner) together(group []render.StreamTable) {
+	var logs []render.Name
+	for _, t := range group {
+		for _, l := range t.Logs {
+			if !l.Made && !slices.Contains(logs, l.Log) {
+				logs = append(logs, l.Log)
+			}
+		}
+	}
+	for i := range p.tables {
+		if slices.ContainsFunc(group, func(t render.StreamTable) bool { return t.Table == p.tables[i].Table }) {
+			p.tables[i].Together = logs
+		}
+	}
 }
 
 // planner lays out the stream tables of a spec.
@@ -159,9 +182,24 @@ func (p *planner) table(n, order int) render.StreamTable {
 	if p.incremental(n) {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
 		p.addChanges(&table, view)
+		if t.RefreshMode == spec.RefreshAuto {
+			table.Most = recomputeShare(view) + " * r.reltuples"
+		}
+		if t.Fuse != nil {
+			table.Fuse = fmt.Sprint(*t.Fuse)
+		}
 	}
 	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table
+}
+
+// recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes: as measured for
+// groups of one table, and for the rest.
+func recomputeShare(view *ivm.View) string {
+	if view.Strategy() == ivm.MergeGroups && len(view.Sources) == 1 {
+		return "0.2"
+	}
+	return "0.1"
 }
 
 // addChanges says how a stream table follows its sources' logs.

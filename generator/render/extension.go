@@ -17,10 +17,16 @@ type Extension struct {
 	Settings   []Setting
 	OwnTables  []Name // tables that the extension owns
 
-	Sources      []Source
-	Reads        []Read        // what stream tables read, followed or not
-	StreamTables []StreamTable // what reads another comes after it
-	Captures     []Capture     // tables that stream tables in immediate mode read
+	Plan
+}
+
+// Plan is what stream tables come to.
+type Plan struct {
+	StreamTables []StreamTable   // what reads another comes after it
+	Frontiers    [][]StreamTable // the same, those together that are refreshed from one snapshot
+	Sources      []Source        // whose changes are logged
+	Captures     []Capture       // that stream tables in immediate mode read
+	Reads        []Read          // all relations that stream tables read
 }
 
 // Setting is a setting with the value that the spec gives it.

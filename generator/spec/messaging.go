@@ -20,6 +20,7 @@ type StreamTable struct {
 	Indexes     [][]Text     `yaml:"indexes" jsonschema:"nullable" jsonschema_description:"Column lists to index beside the key."`
 	Outbox      *TableOutbox `yaml:"outbox" spec:"switch" jsonschema_description:"Records what each refresh changed: true, or options."`
 	RenamedFrom string       `yaml:"renamed_from" jsonschema:"minLength=1" jsonschema_description:"Former name; keeps the data across the rename."`
+	Fuse        *int         `yaml:"fuse" jsonschema:"minimum=1,maximum=2000000000" jsonschema_description:"More changed rows of a source than this suspend the table until resume_stream_table."`
 	Relation    Name         `yaml:"-"` // Name split into schema and table; the extension's schema where none is given
 }
 
