@@ -14,6 +14,7 @@ import (
 // come back at their place in the spec; the extension is then nil.
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
+	s = materialized(s)
 	compiled := compileViews(s, errs)
 	if errs.Empty() {
 		compiled.checkCalculated()
@@ -190,13 +191,18 @@ func (b *builder) inbox(i render.Inbox) {
 	for _, template := range []string{
 		"counts_view", "inserted", "updated", "moved", "deleted", "truncated",
 		"inserted_trigger", "updated_trigger", "moved_trigger", "deleted_trigger", "truncated_trigger",
-		"pending_view", "claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
+		"claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
 	} {
 		b.add("inbox/"+template+".sql", i)
 	}
+	if !i.Materialize {
+		b.add("inbox/pending_view.sql", i)
+	}
 	if i.DeadLetter {
-		b.add("inbox/dlq_view.sql", i)
+		if !i.Materialize {
+			b.add("inbox/dlq_view.sql", i)
+		}
 		b.add("inbox/alert.sql", i)
 	}
 	if i.Stats {
