@@ -119,6 +119,9 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.add("source/"+template+".sql", source)
 		}
 	}
+	if len(view.Captures) > 0 {
+		b.add("now/pgt_gone.sql", view)
+	}
 	for _, c := range view.Captures {
 		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
