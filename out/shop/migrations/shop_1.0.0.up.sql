@@ -251,6 +251,134 @@ end;
 $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.';
 
+-- Numbers the rows of all change logs of extension shop. Without a cache: numbers grow within a transaction, and beyond what a refresh notes.
+create sequence pgtrickle.pgt_change_no as bigint cache 1;
+comment on sequence pgtrickle.pgt_change_no is 'Numbers the rows of all change logs of extension shop. Without a cache: numbers grow within a transaction, and beyond what a refresh notes.';
+
+-- The stream tables of extension shop, one row each, as the spec has them.
+create table pgtrickle.pgt_stream_table_config (
+    stream_table     text not null primary key, -- schema.name
+    pgt_schema       name not null,
+    pgt_name         name not null,
+    query            text not null,
+    refresh_mode     text not null,
+    effective_mode   text not null,
+    effective_reason text,
+    strategy         text not null,
+    schedule         text not null,
+    refresh_order    integer not null
+);
+comment on table pgtrickle.pgt_stream_table_config is 'The stream tables of extension shop, one row each, as the spec has them.';
+
+-- How far each stream table has come: its frontier, and how its refreshes went.
+--
+-- seen: the snapshot of the last refresh; a change of a transaction that it shows is applied. Null: not filled yet.
+-- own_xid, own_no: the refresh's own transaction, which its snapshot does not show, and the number up to which changes of it are applied.
+--
+-- refit: what stores it may no longer have the columns of the query; the next refresh looks.
+--
+-- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
+create table pgtrickle.pgt_stream_table_state (
+    stream_table       text        not null primary key,
+    seen               pg_snapshot,
+    own_xid            xid8,
+    own_no             bigint,
+    last_refresh_at    timestamptz,
+    checked_at         timestamptz not null default '-infinity',
+    consecutive_errors integer     not null default 0,
+    last_error         text,
+    suspended_at       timestamptz,
+    refit              boolean     not null default false
+) with (fillfactor = 20);
+comment on table pgtrickle.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
+
+-- What stream tables read, and what the generated SQL takes for granted of it.
+--
+-- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
+-- kind: table, view, or other for what is read anew each time. change_log: null where nothing follows its changes.
+create table pgtrickle.pgt_source_config (
+    source        text    not null primary key, -- schema.name
+    source_schema name    not null,
+    source_name   name    not null,
+    kind          text    not null,
+    made          boolean not null, -- a stream table of ours
+    columns       name[],
+    types         text[],
+    not_null      name[]  not null,
+    change_log    text,             -- as regclass reads it
+    readers       text[]  not null  -- stream tables
+);
+comment on table pgtrickle.pgt_source_config is 'What stream tables read, and what the generated SQL takes for granted of it.';
+
+-- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
+--
+-- shape: a digest of everything about it that matters; null: look again. problem, hint: why nothing is refreshed from it, and what to do.
+-- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
+create table pgtrickle.pgt_source_state (
+    source     text        not null primary key,
+    shape      text,
+    noted      jsonb       not null default '{}',
+    problem    text,
+    hint       text,
+    changed_at timestamptz not null default clock_timestamp()
+);
+comment on table pgtrickle.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees.';
+
+-- The stream tables of extension shop: what was asked for, how they are kept up to date, and how that goes.
+--
+-- staleness: how long ago the table was last equal to its query; null before it is filled, nothing where changes apply at once.
+create view pgtrickle.pgt_stream_tables as
+select c.pgt_name,
+       c.pgt_schema,
+       c.query,
+       c.refresh_mode,
+       c.effective_mode,
+       c.effective_reason,
+       c.strategy,
+       c.schedule,
+       case
+           when s.suspended_at is not null then 'suspended'
+           when s.consecutive_errors > 0 or p.problem is not null then 'failing'
+           when s.seen is null then 'initializing'
+           else 'active'
+       end as status,
+       s.last_refresh_at,
+       case
+           when s.last_refresh_at is null then null
+           when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+           else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
+       end as staleness,
+       s.consecutive_errors,
+       coalesce(p.problem, s.last_error) as last_error,
+       s.suspended_at
+from pgtrickle.pgt_stream_table_config c
+join pgtrickle.pgt_stream_table_state s using (stream_table)
+-- What is wrong with its sources.
+left join lateral (
+    select string_agg(f.problem || '. ' || f.hint, ' ' order by r.source) as problem
+    from pgtrickle.pgt_source_config r
+    join pgtrickle.pgt_source_state f using (source)
+    where c.stream_table = any (r.readers)
+) p on true
+order by c.refresh_order;
+comment on view pgtrickle.pgt_stream_tables is 'The stream tables of extension shop: what was asked for, how they are kept up to date, and how that goes.';
+
+-- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
+create table pgtrickle.pgt_refresh_history (
+    refresh_id   uuid        not null default gen_random_uuid() primary key,
+    stream_table text        not null,
+    started_at   timestamptz not null,
+    finished_at  timestamptz not null default clock_timestamp(),
+    mode         text        not null,
+    reason       text,
+    inserted     bigint      not null default 0,
+    deleted      bigint      not null default 0,
+    error        text
+);
+comment on table pgtrickle.pgt_refresh_history is 'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.';
+
+create index pgt_refresh_history_started on pgtrickle.pgt_refresh_history (stream_table, started_at);
+
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
 --
@@ -3426,6 +3554,3191 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 
+-- Gives p_value where it is of the type of p_as, which is what a change log stores.
+-- From the capture functions; p_rank makes PostgreSQL prefer this one to the next of the same name.
+--
+-- Which of the two is meant is settled when a capture function is planned, and planned anew after each ALTER TABLE; both are inlined
+-- and cost nothing then.
+create function pgtrickle.pgt_fit(p_value anyelement, p_as anyelement, p_rank integer)
+    returns anyelement
+    language sql
+    immutable
+    parallel safe
+as $function$select $1$function$;
+comment on function pgtrickle.pgt_fit(anyelement, anyelement, int4) is 'Gives p_value where it is of the type of p_as, which is what a change log stores.';
+
+-- Gives p_as, a null, where p_value is of another type than the change log stores: its column's type was altered since.
+-- From the capture functions. The writer goes on; the next refresh finds the alteration and recomputes.
+create function pgtrickle.pgt_fit(p_value anyelement, p_as anycompatible, p_rank bigint)
+    returns anycompatible
+    language sql
+    immutable
+    parallel safe
+as $function$select $2$function$;
+comment on function pgtrickle.pgt_fit(anyelement, anycompatible, int8) is 'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since.';
+
+-- Lists a table, its partitions and what inherits from it, each once.
+-- Reads pg_inherits.
+create function pgtrickle.pgt_members(p_table oid)
+    returns setof oid
+    language plpgsql
+    stable
+    rows 10
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+    with recursive below (member) as (
+        select p_table
+        union
+        select i.inhrelid
+        from below b
+        join pg_inherits i on i.inhparent = b.member
+    )
+    select b.member
+    from below b;
+end;
+$function$;
+comment on function pgtrickle.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
+
+-- Tells whether the change log of a source has its columns, of the same types.
+-- Reads pg_attribute, pgt_source_config.
+create function pgtrickle.pgt_log_fits(p_source text)
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select not exists (
+        select
+        from (
+            select a.attname, a.atttypid, a.attcollation
+            from pg_attribute a
+            where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and a.attname = any (c.columns) and not a.attisdropped
+        ) s
+        full join (
+            select a.attname, a.atttypid, a.attcollation
+            from pg_attribute a
+            where a.attrelid = to_regclass(c.change_log) and a.attnum > 3 and not a.attisdropped
+        ) l using (attname, atttypid, attcollation)
+        where s is null or l is null
+    )
+    from pgtrickle.pgt_source_config c
+    where c.source = p_source;
+$function$;
+comment on function pgtrickle.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types.';
+
+-- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
+-- rewritten, and the change log.
+-- Reads pg_class, pg_attribute, pg_trigger, pg_inherits.
+--
+-- In plpgsql, which keeps the plan: a session looks at each tick.
+--
+-- xmin tells that a trigger was disabled and enabled again, or a partition detached and attached: what was written meanwhile is in no
+-- log. relfilenode tells that rows were rewritten without triggers, by ALTER TABLE or VACUUM FULL.
+create function pgtrickle.pgt_source_shape(c pgtrickle.pgt_source_config)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_shape text;
+begin
+    with member as materialized (
+        select r.*
+        from pgtrickle.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
+        join pg_class r on r.oid = m.oid
+    ),
+    line (part) as (
+        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid),
+            case when c.change_log is not null then m.relfilenode end)
+        from member m
+        union all
+        select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
+        from member m
+        join pg_inherits i on i.inhrelid = m.oid
+        union all
+        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull)
+        from member m
+        join pg_attribute a on a.attrelid = m.oid
+        where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
+        union all
+        select concat_ws(' ', 'trigger', t.oid, t.xmin, t.tgname, t.tgenabled)
+        from member m
+        join pg_trigger t on t.tgrelid = m.oid
+        join pg_proc p on p.oid = t.tgfoid
+        where c.change_log is not null and not t.tgisinternal and p.pronamespace = 'pgtrickle'::regnamespace
+        union all
+        select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
+        from member m
+        where m.relkind in ('v', 'm')
+        union all
+        select concat_ws(' ', 'log', to_regclass(c.change_log)::oid)
+    )
+    select md5(string_agg(l.part, E'\n' order by l.part collate "C"))
+    into v_shape
+    from line l;
+    return v_shape;
+end;
+$function$;
+comment on function pgtrickle.pgt_source_shape(pgtrickle.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, and the change log.';
+
+-- Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.
+-- Reads pg_class, pg_attribute, pgt_source_state.
+create function pgtrickle.pgt_source_problem(c pgtrickle.pgt_source_config, out problem text, out hint text)
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_table    oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
+    v_kind     "char" := (select r.relkind from pg_class r where r.oid = v_table);
+    v_column   name;
+    v_now      text;
+    v_type     text;
+    v_generate text := 'change the spec or its DDL to what is there now, generate and apply';
+begin
+    if v_table is null then
+        problem := format('source %s is gone', c.source);
+        hint := 'Create it again, and it is followed again; or take what reads it out of the spec.';
+        return;
+    elsif c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v' then
+        problem := format('source %s is no longer a %s', c.source, c.kind);
+        hint := format('Make it one again, or %s.', v_generate);
+        return;
+    elsif c.kind = 'view' and md5(pg_get_viewdef(v_table)) <> (
+        select s.noted ->> ' query'
+        from pgtrickle.pgt_source_state s
+        where s.source = c.source
+    ) then
+        problem := format('view %s was made with another query, which the generated SQL does not follow', c.source);
+        hint := format('Make it again as it was, or %s.', v_generate);
+        return;
+    end if;
+
+    select w.column_name, a.attname::text
+    into v_column, v_now
+    from unnest(c.columns) with ordinality w (column_name, position)
+    left join pgtrickle.pgt_source_state s on s.source = c.source
+    left join pg_attribute a
+        on a.attrelid = v_table and a.attnum = (s.noted ->> w.column_name)::smallint and not a.attisdropped
+        and s.noted ->> '' = v_table::text
+    where not exists (
+        select
+        from pg_attribute h
+        where h.attrelid = v_table and h.attname = w.column_name and h.attnum > 0 and not h.attisdropped
+    )
+    order by w.position
+    limit 1;
+    if v_column is not null then
+        problem := format('source %s has no column %s', c.source, v_column) || coalesce(', which was renamed to ' || v_now, '');
+        hint := case when v_now is null then 'Add it again' else 'Rename it back' end || format(', or %s.', v_generate);
+        return;
+    end if;
+
+    select a.attname
+    into v_column
+    from pg_attribute a
+    where a.attrelid = v_table and a.attname = any (c.columns) and a.attgenerated = 'v'
+    order by a.attnum
+    limit 1;
+    if v_column is not null and c.change_log is not null then
+        problem := format('column %s of source %s is a virtual one, which triggers do not see', v_column, c.source);
+        hint := format('Make it a stored one, or %s.', v_generate);
+        return;
+    end if;
+
+    select a.attname
+    into v_column
+    from pg_attribute a
+    where a.attrelid = v_table and a.attname = any (c.not_null) and not a.attnotnull
+    order by a.attnum
+    limit 1;
+    if v_column is not null then
+        problem := format('column %s of source %s may be null now', v_column, c.source);
+        hint := format('Set it NOT NULL again, or %s.', v_generate);
+        return;
+    end if;
+
+    -- Integers are alike, and so are strings; the rest is what the SQL was made for.
+    select w.column_name, format_type(a.atttypid, a.atttypmod), w.type_name
+    into v_column, v_now, v_type
+    from unnest(c.columns, c.types) with ordinality w (column_name, type_name, position)
+    join pg_attribute a on a.attrelid = v_table and a.attname = w.column_name
+    cross join nullif(w.type_name, '') n (type_name)
+    cross join coalesce(to_regtype(n.type_name), to_regtype(quote_ident(c.source_schema) || '.' || n.type_name)) t (made_for)
+    where a.atttypid <> t.made_for
+      and not (a.atttypid in ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
+          and t.made_for in ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype))
+      and not (a.atttypid in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)
+          and t.made_for in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype))
+    order by w.position
+    limit 1;
+    if v_column is not null then
+        problem := format('column %s of source %s is of type %s now, and what was generated is for %s', v_column, c.source, v_now, v_type);
+        hint := format('Alter it back, or %s.', v_generate);
+        return;
+    end if;
+
+    if row_security_active(v_table) then
+        problem := format('row-level security of source %s applies to %s', c.source, current_user);
+        hint := format('Let the table''s owner or a role with BYPASSRLS refresh: a stream table holds rows for everybody, '
+            'while triggers see all of them and queries of %s do not.', current_user);
+    end if;
+end;
+$function$;
+comment on function pgtrickle.pgt_source_problem(pgtrickle.pgt_source_config) is 'Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.';
+
+-- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
+-- Writes the table's triggers.
+create function pgtrickle.pgt_enable(p_table regclass, p_trigger name, p_state "char")
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    case p_state
+        when 'R' then execute format('alter table %s enable replica trigger %I', p_table, p_trigger);
+        when 'A' then execute format('alter table %s enable always trigger %I', p_table, p_trigger);
+        else execute format('alter table %s enable trigger %I', p_table, p_trigger);
+    end case;
+end;
+$function$;
+comment on function pgtrickle.pgt_enable(regclass, name, "char") is 'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.';
+
+-- Gives the triggers of a source to what is below it, and takes them from what no longer is.
+-- Reads pg_trigger, pg_inherits; writes tables of the users'.
+--
+-- A statement fires the triggers of the table that it names, and of no other: not of the root when it names a partition. Row triggers
+-- of a partitioned table are given to partitions by PostgreSQL itself.
+create function pgtrickle.pgt_capture(p_table regclass)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    v_trigger record;
+begin
+    -- Where a trigger was disabled, or enabled for more: ENABLE TRIGGER USER has those for replicas fire too, and rows are logged twice.
+    for v_trigger in
+        select t.tgname, t.tgrelid::regclass as on_table, w.state
+        from pg_trigger t
+        join pg_proc p on p.oid = t.tgfoid
+        cross join lateral (
+            select case
+                when t.tgtype::integer & 1 <> 0 then 'R'
+                when t.tgtype::integer & (4 | 8 | 16) = 0 then 'A' -- of truncation only
+                else 'O'
+            end::"char"
+        ) w (state)
+        where t.tgrelid in (select pgtrickle.pgt_members(p_table))
+          and t.tgenabled <> w.state and not t.tgisinternal and p.pronamespace = 'pgtrickle'::regnamespace
+    loop
+        perform pgtrickle.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
+    end loop;
+
+    -- Where it is missing. Clauses are arrays of constants, since plpgsql_check takes any text for what somebody else wrote.
+    for v_trigger in
+        select t.tgname, m.member::regclass as on_table, t.tgfoid::regproc as function, t.tgenabled,
+               array[
+                   case when t.tgtype::integer & 2 <> 0 then 'before' else 'after' end,
+                   concat_ws(' or ',
+                       case when t.tgtype::integer & 4 <> 0 then 'insert' end,
+                       case when t.tgtype::integer & 8 <> 0 then 'delete' end,
+                       case when t.tgtype::integer & 16 <> 0 then 'update' end,
+                       case when t.tgtype::integer & 32 <> 0 then 'truncate' end)
+               ] as fires,
+               array[
+                   case when coalesce(t.tgoldtable, t.tgnewtable) is not null then 'referencing' end,
+                   'old table as ' || quote_ident(t.tgoldtable),
+                   'new table as ' || quote_ident(t.tgnewtable),
+                   'for each ' || case when t.tgtype::integer & 1 <> 0 then 'row' else 'statement' end
+               ] as sees
+        from pg_trigger t
+        join pg_class r on r.oid = t.tgrelid
+        join pg_proc p on p.oid = t.tgfoid
+        cross join pgtrickle.pgt_members(p_table) m (member)
+        join pg_class l on l.oid = m.member
+        where t.tgrelid = p_table
+          and m.member <> p_table
+          and l.relkind in ('r', 'p')
+          and not t.tgisinternal
+          and p.pronamespace = 'pgtrickle'::regnamespace
+          and not (r.relkind = 'p' and t.tgtype::integer & 1 <> 0)
+          and not exists (
+              select
+              from pg_trigger h
+              where h.tgrelid = m.member and h.tgname = t.tgname
+          )
+        order by m.member, t.tgname
+    loop
+        execute format('create trigger %I %s on %s %s execute function %s()',
+            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function);
+        perform pgtrickle.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
+    end loop;
+
+    -- Where it no longer belongs: a partition that was detached, a table that another took the place of.
+    for v_trigger in
+        select t.tgname, t.tgrelid::regclass as on_table
+        from pg_trigger t
+        where t.tgfoid in (
+                  select s.tgfoid
+                  from pg_trigger s
+                  join pg_proc p on p.oid = s.tgfoid
+                  where s.tgrelid = p_table and not s.tgisinternal and p.pronamespace = 'pgtrickle'::regnamespace
+              )
+          and t.tgrelid not in (select pgtrickle.pgt_members(p_table))
+          and t.tgparentid = 0
+          and not t.tgisinternal
+    loop
+        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+    end loop;
+end;
+$function$;
+comment on function pgtrickle.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is.';
+
+-- Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps
+-- them from being refreshed is noted with what to do.
+-- Reads pgt_source_config; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
+--
+-- Triggers are made under a lock that waits for those who write the table, and keeps others waiting for five seconds at most.
+create function pgtrickle.pgt_source_changed(p_source text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
+as $function$
+declare
+    c         pgtrickle.pgt_source_config;
+    v_table   oid;
+    v_shape   text;
+    v_problem text;
+    v_hint    text;
+begin
+    select s.* into c from pgtrickle.pgt_source_config s where s.source = p_source;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception using
+            errcode = '40001',
+            message = format('source %s was altered, which this transaction may not see', p_source),
+            detail = 'What reads it must be recomputed from what is there now.',
+            hint = 'Refresh in a transaction that is READ COMMITTED.';
+    end if;
+    insert into pgtrickle.pgt_source_state (source) values (p_source) on conflict (source) do nothing;
+    perform from pgtrickle.pgt_source_state s where s.source = p_source for update;
+    -- Another session may have done it meanwhile.
+    v_shape := pgtrickle.pgt_source_shape(c);
+    if v_shape = (select s.shape from pgtrickle.pgt_source_state s where s.source = p_source) then
+        return;
+    end if;
+
+    select p.problem, p.hint into v_problem, v_hint from pgtrickle.pgt_source_problem(c) p;
+    if v_problem is null and c.change_log is not null then
+        begin
+            if p_source = 'public.customers' then
+                perform pgtrickle.changes_public_customers_attach();
+                perform pgtrickle.pgt_capture('public.customers'::regclass);
+            elsif p_source = 'public.orders' then
+                perform pgtrickle.changes_public_orders_attach();
+                perform pgtrickle.pgt_capture('public.orders'::regclass);
+            elsif p_source = 'public.captured_payments' then
+                perform pgtrickle.changes_public_captured_payments_attach();
+                perform pgtrickle.pgt_capture('public.captured_payments'::regclass);
+            elsif p_source = 'pgtrickle.customer_payments' then
+                perform pgtrickle.changes_pgtrickle_customer_payments_attach();
+            end if;
+        exception when others then
+            v_problem := format('source %s cannot be followed: %s', p_source, sqlerrm);
+            v_hint := 'It is tried again at the next refresh.';
+        end;
+        v_shape := case when v_problem is null then pgtrickle.pgt_source_shape(c) end;
+    end if;
+
+    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
+    update pgtrickle.pgt_source_state s
+    set shape = v_shape,
+        problem = v_problem,
+        hint = v_hint,
+        changed_at = clock_timestamp(),
+        noted = case when v_problem is null then (
+                select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') || jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
+                from pg_attribute a
+                where a.attrelid = v_table and a.attname = any (c.columns)
+            ) else s.noted end
+    where s.source = p_source;
+    update pgtrickle.pgt_stream_table_state t
+    set seen = null, own_xid = null, own_no = null, refit = true
+    where t.stream_table = any (c.readers);
+end;
+$function$;
+comment on function pgtrickle.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps them from being refreshed is noted with what to do.';
+
+-- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
+-- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
+create function pgtrickle.pgt_sources_fit(p_stream_table text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_source record;
+begin
+    for v_source in
+        select c as config, c.source, c.source_schema, c.source_name, r.relkind
+        from pgtrickle.pgt_source_config c
+        left join pg_class r on r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
+        where p_stream_table = any (c.readers)
+        order by c.source
+    loop
+        if v_source.relkind in ('r', 'p') then
+            begin
+                execute format('lock table only %I.%I in access share mode', v_source.source_schema, v_source.source_name);
+            exception when undefined_table or wrong_object_type or insufficient_privilege then
+                null; -- what became of it is found below, or by the refresh
+            end;
+        end if;
+        if pgtrickle.pgt_source_shape(v_source.config) is distinct from (
+            select s.shape
+            from pgtrickle.pgt_source_state s
+            where s.source = v_source.source
+        ) then
+            perform pgtrickle.pgt_source_changed(v_source.source);
+        end if;
+    end loop;
+    return not exists (
+        select
+        from pgtrickle.pgt_source_config c
+        join pgtrickle.pgt_source_state s using (source)
+        where p_stream_table = any (c.readers) and s.problem is not null
+    );
+end;
+$function$;
+comment on function pgtrickle.pgt_sources_fit(text) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.';
+
+-- Raises what keeps a stream table from being refreshed, if its sources do not fit.
+-- Reads pgt_source_config, pgt_source_state.
+create function pgtrickle.pgt_require_sources(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_state record;
+begin
+    if pgtrickle.pgt_sources_fit(p_stream_table) then
+        return;
+    end if;
+    select s.problem, s.hint
+    into v_state
+    from pgtrickle.pgt_source_config c
+    join pgtrickle.pgt_source_state s using (source)
+    where p_stream_table = any (c.readers) and s.problem is not null
+    order by c.source
+    limit 1;
+    raise exception using
+        errcode = '55000',
+        message = v_state.problem,
+        detail = format('Stream table %s reads it, and is not refreshed until that is settled.', p_stream_table),
+        hint = v_state.hint;
+end;
+$function$;
+comment on function pgtrickle.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
+
+insert into pgtrickle.pgt_source_config (
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+) values (
+    'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id']::name[],
+    array['text', 'bigint']::text[], array['order_id', 'customer_id']::name[], 'pgtrickle.changes_public_orders', array['pgtrickle.large_orders', 'pgtrickle.customer_payments']
+);
+
+insert into pgtrickle.pgt_source_config (
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+) values (
+    'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
+    array['bigint', 'text']::text[], array['customer_id', 'name']::name[], 'pgtrickle.changes_public_customers', array['pgtrickle.customer_payments']
+);
+
+insert into pgtrickle.pgt_source_config (
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+) values (
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
+    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array['order_id', 'amount', 'captured_at']::name[], 'pgtrickle.changes_public_captured_payments', array['pgtrickle.customer_payments']
+);
+
+insert into pgtrickle.pgt_source_config (
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+) values (
+    'pgtrickle.customer_payments', 'pgtrickle', 'customer_payments', 'table', true, array['customer_id', 'name', 'paid']::name[],
+    null, array[]::name[], 'pgtrickle.changes_pgtrickle_customer_payments', array['pgtrickle.best_customers']
+);
+
+-- Logs rows inserted into public.customers.
+-- Writes pgtrickle.changes_public_customers.
+--
+-- Runs with its owner's rights, so that whoever may write the table need not write the log. It names no operator and no function without
+-- its schema, as the caller's search_path would say which; setting one costs more than the rest.
+--
+-- A writer never fails because a column was renamed, dropped or altered: a name that new_rows lacks is found in row absent, which has the
+-- log's columns, all null, and pgt_fit gives a null for a value of another type. No refresh applies such rows: it finds out first.
+create function pgtrickle.changes_public_customers_insert()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_customers (__mult, customer_id, name)
+    select 1, pgtrickle.pgt_fit(n.customer_id, absent.customer_id, 1), pgtrickle.pgt_fit(n.name, absent.name, 1)
+    from (select (null::pgtrickle.changes_public_customers).*) absent
+    cross join lateral (select customer_id, name from new_rows) n;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_customers_insert() is 'Logs rows inserted into public.customers.';
+
+-- Logs rows updated in public.customers: the old ones less, the new ones more.
+-- Writes pgtrickle.changes_public_customers.
+create function pgtrickle.changes_public_customers_update()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_customers (__mult, customer_id, name)
+    select -1, pgtrickle.pgt_fit(o.customer_id, absent.customer_id, 1), pgtrickle.pgt_fit(o.name, absent.name, 1)
+    from (select (null::pgtrickle.changes_public_customers).*) absent
+    cross join lateral (select customer_id, name from old_rows) o
+    union all
+    select 1, pgtrickle.pgt_fit(n.customer_id, absent.customer_id, 1), pgtrickle.pgt_fit(n.name, absent.name, 1)
+    from (select (null::pgtrickle.changes_public_customers).*) absent
+    cross join lateral (select customer_id, name from new_rows) n;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more.';
+
+-- Logs rows deleted from public.customers.
+-- Writes pgtrickle.changes_public_customers.
+create function pgtrickle.changes_public_customers_delete()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_customers (__mult, customer_id, name)
+    select -1, pgtrickle.pgt_fit(o.customer_id, absent.customer_id, 1), pgtrickle.pgt_fit(o.name, absent.name, 1)
+    from (select (null::pgtrickle.changes_public_customers).*) absent
+    cross join lateral (select customer_id, name from old_rows) o;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_customers_delete() is 'Logs rows deleted from public.customers.';
+
+-- Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.
+-- Writes pgtrickle.changes_public_customers.
+create function pgtrickle.changes_public_customers_truncate()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+begin
+    insert into pgtrickle.changes_public_customers (__mult) values (0);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+-- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
+-- Writes pgtrickle.changes_public_customers.
+--
+-- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
+create function pgtrickle.changes_public_customers_row()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    if tg_op operator(pg_catalog.<>) 'INSERT' then
+        insert into pgtrickle.changes_public_customers (__mult, customer_id, name)
+        select -1, pgtrickle.pgt_fit(o.customer_id, absent.customer_id, 1), pgtrickle.pgt_fit(o.name, absent.name, 1)
+        from (select (null::pgtrickle.changes_public_customers).*) absent
+    cross join lateral (select customer_id, name from (select (old).*) r) o
+        where not exists (select from only public.customers where false);
+    end if;
+    if tg_op operator(pg_catalog.<>) 'DELETE' then
+        insert into pgtrickle.changes_public_customers (__mult, customer_id, name)
+        select 1, pgtrickle.pgt_fit(n.customer_id, absent.customer_id, 1), pgtrickle.pgt_fit(n.name, absent.name, 1)
+        from (select (null::pgtrickle.changes_public_customers).*) absent
+    cross join lateral (select customer_id, name from (select (new).*) r) n
+        where not exists (select from only public.customers where false);
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+-- Makes the change log of public.customers and the triggers that fill it, where they are missing.
+-- Writes pgtrickle.changes_public_customers, public.customers.
+create function pgtrickle.changes_public_customers_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+begin
+    -- What a log of other columns holds is of no use: its readers are recomputed.
+    if to_regclass('pgtrickle.changes_public_customers') is not null and not pgtrickle.pgt_log_fits('public.customers') then
+        drop table pgtrickle.changes_public_customers;
+    end if;
+    if to_regclass('pgtrickle.changes_public_customers') is null then
+        create table pgtrickle.changes_public_customers as
+        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, pgtrickle.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, pgtrickle.pgt_fit(t.name, t.name, 1) as name
+        from public.customers t
+        with no data;
+        alter table pgtrickle.changes_public_customers
+            alter __no set default nextval('pgtrickle.pgt_change_no'::regclass),
+            alter __no set not null,
+            alter __xid set default pg_current_xact_id(),
+            alter __xid set not null,
+            alter __mult set not null;
+        -- New rows are beyond a transaction; so is what may be pruned.
+        create index changes_public_customers_xid on pgtrickle.changes_public_customers (__xid);
+        create index changes_public_customers_truncated on pgtrickle.changes_public_customers (__xid) where __mult = 0;
+        comment on table pgtrickle.changes_public_customers is 'Signed rows by which public.customers changed, made by Sluice extension shop.';
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'shop_log_insert') then
+        create trigger shop_log_insert after insert on public.customers
+            referencing new table as new_rows
+            for each statement execute function pgtrickle.changes_public_customers_insert();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'shop_log_update') then
+        create trigger shop_log_update after update on public.customers
+            referencing old table as old_rows new table as new_rows
+            for each statement execute function pgtrickle.changes_public_customers_update();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'shop_log_delete') then
+        create trigger shop_log_delete after delete on public.customers
+            referencing old table as old_rows
+            for each statement execute function pgtrickle.changes_public_customers_delete();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'shop_log_truncate') then
+        create trigger shop_log_truncate after truncate on public.customers
+            for each statement execute function pgtrickle.changes_public_customers_truncate();
+        alter table public.customers enable always trigger shop_log_truncate;
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'shop_log_row') then
+        create trigger shop_log_row after insert or update or delete on public.customers
+            for each row execute function pgtrickle.changes_public_customers_row();
+        alter table public.customers enable replica trigger shop_log_row;
+    end if;
+end;
+$function$;
+comment on function pgtrickle.changes_public_customers_attach() is 'Makes the change log of public.customers and the triggers that fill it, where they are missing.';
+
+-- Logs rows inserted into public.orders.
+-- Writes pgtrickle.changes_public_orders.
+--
+-- Runs with its owner's rights, so that whoever may write the table need not write the log. It names no operator and no function without
+-- its schema, as the caller's search_path would say which; setting one costs more than the rest.
+--
+-- A writer never fails because a column was renamed, dropped or altered: a name that new_rows lacks is found in row absent, which has the
+-- log's columns, all null, and pgt_fit gives a null for a value of another type. No refresh applies such rows: it finds out first.
+create function pgtrickle.changes_public_orders_insert()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_orders (__mult, order_id, customer_id)
+    select 1, pgtrickle.pgt_fit(n.order_id, absent.order_id, 1), pgtrickle.pgt_fit(n.customer_id, absent.customer_id, 1)
+    from (select (null::pgtrickle.changes_public_orders).*) absent
+    cross join lateral (select order_id, customer_id from new_rows) n;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_orders_insert() is 'Logs rows inserted into public.orders.';
+
+-- Logs rows updated in public.orders: the old ones less, the new ones more.
+-- Writes pgtrickle.changes_public_orders.
+create function pgtrickle.changes_public_orders_update()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_orders (__mult, order_id, customer_id)
+    select -1, pgtrickle.pgt_fit(o.order_id, absent.order_id, 1), pgtrickle.pgt_fit(o.customer_id, absent.customer_id, 1)
+    from (select (null::pgtrickle.changes_public_orders).*) absent
+    cross join lateral (select order_id, customer_id from old_rows) o
+    union all
+    select 1, pgtrickle.pgt_fit(n.order_id, absent.order_id, 1), pgtrickle.pgt_fit(n.customer_id, absent.customer_id, 1)
+    from (select (null::pgtrickle.changes_public_orders).*) absent
+    cross join lateral (select order_id, customer_id from new_rows) n;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more.';
+
+-- Logs rows deleted from public.orders.
+-- Writes pgtrickle.changes_public_orders.
+create function pgtrickle.changes_public_orders_delete()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_orders (__mult, order_id, customer_id)
+    select -1, pgtrickle.pgt_fit(o.order_id, absent.order_id, 1), pgtrickle.pgt_fit(o.customer_id, absent.customer_id, 1)
+    from (select (null::pgtrickle.changes_public_orders).*) absent
+    cross join lateral (select order_id, customer_id from old_rows) o;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_orders_delete() is 'Logs rows deleted from public.orders.';
+
+-- Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.
+-- Writes pgtrickle.changes_public_orders.
+create function pgtrickle.changes_public_orders_truncate()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+begin
+    insert into pgtrickle.changes_public_orders (__mult) values (0);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+-- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
+-- Writes pgtrickle.changes_public_orders.
+--
+-- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
+create function pgtrickle.changes_public_orders_row()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    if tg_op operator(pg_catalog.<>) 'INSERT' then
+        insert into pgtrickle.changes_public_orders (__mult, order_id, customer_id)
+        select -1, pgtrickle.pgt_fit(o.order_id, absent.order_id, 1), pgtrickle.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::pgtrickle.changes_public_orders).*) absent
+    cross join lateral (select order_id, customer_id from (select (old).*) r) o
+        where not exists (select from only public.orders where false);
+    end if;
+    if tg_op operator(pg_catalog.<>) 'DELETE' then
+        insert into pgtrickle.changes_public_orders (__mult, order_id, customer_id)
+        select 1, pgtrickle.pgt_fit(n.order_id, absent.order_id, 1), pgtrickle.pgt_fit(n.customer_id, absent.customer_id, 1)
+        from (select (null::pgtrickle.changes_public_orders).*) absent
+    cross join lateral (select order_id, customer_id from (select (new).*) r) n
+        where not exists (select from only public.orders where false);
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+-- Makes the change log of public.orders and the triggers that fill it, where they are missing.
+-- Writes pgtrickle.changes_public_orders, public.orders.
+create function pgtrickle.changes_public_orders_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+begin
+    -- What a log of other columns holds is of no use: its readers are recomputed.
+    if to_regclass('pgtrickle.changes_public_orders') is not null and not pgtrickle.pgt_log_fits('public.orders') then
+        drop table pgtrickle.changes_public_orders;
+    end if;
+    if to_regclass('pgtrickle.changes_public_orders') is null then
+        create table pgtrickle.changes_public_orders as
+        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, pgtrickle.pgt_fit(t.order_id, t.order_id, 1) as order_id, pgtrickle.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id
+        from public.orders t
+        with no data;
+        alter table pgtrickle.changes_public_orders
+            alter __no set default nextval('pgtrickle.pgt_change_no'::regclass),
+            alter __no set not null,
+            alter __xid set default pg_current_xact_id(),
+            alter __xid set not null,
+            alter __mult set not null;
+        -- New rows are beyond a transaction; so is what may be pruned.
+        create index changes_public_orders_xid on pgtrickle.changes_public_orders (__xid);
+        create index changes_public_orders_truncated on pgtrickle.changes_public_orders (__xid) where __mult = 0;
+        comment on table pgtrickle.changes_public_orders is 'Signed rows by which public.orders changed, made by Sluice extension shop.';
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_log_insert') then
+        create trigger shop_log_insert after insert on public.orders
+            referencing new table as new_rows
+            for each statement execute function pgtrickle.changes_public_orders_insert();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_log_update') then
+        create trigger shop_log_update after update on public.orders
+            referencing old table as old_rows new table as new_rows
+            for each statement execute function pgtrickle.changes_public_orders_update();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_log_delete') then
+        create trigger shop_log_delete after delete on public.orders
+            referencing old table as old_rows
+            for each statement execute function pgtrickle.changes_public_orders_delete();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_log_truncate') then
+        create trigger shop_log_truncate after truncate on public.orders
+            for each statement execute function pgtrickle.changes_public_orders_truncate();
+        alter table public.orders enable always trigger shop_log_truncate;
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_log_row') then
+        create trigger shop_log_row after insert or update or delete on public.orders
+            for each row execute function pgtrickle.changes_public_orders_row();
+        alter table public.orders enable replica trigger shop_log_row;
+    end if;
+end;
+$function$;
+comment on function pgtrickle.changes_public_orders_attach() is 'Makes the change log of public.orders and the triggers that fill it, where they are missing.';
+
+-- Logs rows inserted into public.captured_payments.
+-- Writes pgtrickle.changes_public_captured_payments.
+--
+-- Runs with its owner's rights, so that whoever may write the table need not write the log. It names no operator and no function without
+-- its schema, as the caller's search_path would say which; setting one costs more than the rest.
+--
+-- A writer never fails because a column was renamed, dropped or altered: a name that new_rows lacks is found in row absent, which has the
+-- log's columns, all null, and pgt_fit gives a null for a value of another type. No refresh applies such rows: it finds out first.
+create function pgtrickle.changes_public_captured_payments_insert()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+    select 1, pgtrickle.pgt_fit(n.order_id, absent.order_id, 1), pgtrickle.pgt_fit(n.amount, absent.amount, 1), pgtrickle.pgt_fit(n.captured_at, absent.captured_at, 1)
+    from (select (null::pgtrickle.changes_public_captured_payments).*) absent
+    cross join lateral (select order_id, amount, captured_at from new_rows) n;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments.';
+
+-- Logs rows updated in public.captured_payments: the old ones less, the new ones more.
+-- Writes pgtrickle.changes_public_captured_payments.
+create function pgtrickle.changes_public_captured_payments_update()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+    select -1, pgtrickle.pgt_fit(o.order_id, absent.order_id, 1), pgtrickle.pgt_fit(o.amount, absent.amount, 1), pgtrickle.pgt_fit(o.captured_at, absent.captured_at, 1)
+    from (select (null::pgtrickle.changes_public_captured_payments).*) absent
+    cross join lateral (select order_id, amount, captured_at from old_rows) o
+    union all
+    select 1, pgtrickle.pgt_fit(n.order_id, absent.order_id, 1), pgtrickle.pgt_fit(n.amount, absent.amount, 1), pgtrickle.pgt_fit(n.captured_at, absent.captured_at, 1)
+    from (select (null::pgtrickle.changes_public_captured_payments).*) absent
+    cross join lateral (select order_id, amount, captured_at from new_rows) n;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more.';
+
+-- Logs rows deleted from public.captured_payments.
+-- Writes pgtrickle.changes_public_captured_payments.
+create function pgtrickle.changes_public_captured_payments_delete()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    insert into pgtrickle.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+    select -1, pgtrickle.pgt_fit(o.order_id, absent.order_id, 1), pgtrickle.pgt_fit(o.amount, absent.amount, 1), pgtrickle.pgt_fit(o.captured_at, absent.captured_at, 1)
+    from (select (null::pgtrickle.changes_public_captured_payments).*) absent
+    cross join lateral (select order_id, amount, captured_at from old_rows) o;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments.';
+
+-- Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.
+-- Writes pgtrickle.changes_public_captured_payments.
+create function pgtrickle.changes_public_captured_payments_truncate()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+begin
+    insert into pgtrickle.changes_public_captured_payments (__mult) values (0);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+-- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
+-- Writes pgtrickle.changes_public_captured_payments.
+--
+-- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
+create function pgtrickle.changes_public_captured_payments_row()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+begin
+    if tg_op operator(pg_catalog.<>) 'INSERT' then
+        insert into pgtrickle.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select -1, pgtrickle.pgt_fit(o.order_id, absent.order_id, 1), pgtrickle.pgt_fit(o.amount, absent.amount, 1), pgtrickle.pgt_fit(o.captured_at, absent.captured_at, 1)
+        from (select (null::pgtrickle.changes_public_captured_payments).*) absent
+    cross join lateral (select order_id, amount, captured_at from (select (old).*) r) o
+        where not exists (select from only public.captured_payments where false);
+    end if;
+    if tg_op operator(pg_catalog.<>) 'DELETE' then
+        insert into pgtrickle.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select 1, pgtrickle.pgt_fit(n.order_id, absent.order_id, 1), pgtrickle.pgt_fit(n.amount, absent.amount, 1), pgtrickle.pgt_fit(n.captured_at, absent.captured_at, 1)
+        from (select (null::pgtrickle.changes_public_captured_payments).*) absent
+    cross join lateral (select order_id, amount, captured_at from (select (new).*) r) n
+        where not exists (select from only public.captured_payments where false);
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+-- Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.
+-- Writes pgtrickle.changes_public_captured_payments, public.captured_payments.
+create function pgtrickle.changes_public_captured_payments_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+begin
+    -- What a log of other columns holds is of no use: its readers are recomputed.
+    if to_regclass('pgtrickle.changes_public_captured_payments') is not null and not pgtrickle.pgt_log_fits('public.captured_payments') then
+        drop table pgtrickle.changes_public_captured_payments;
+    end if;
+    if to_regclass('pgtrickle.changes_public_captured_payments') is null then
+        create table pgtrickle.changes_public_captured_payments as
+        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, pgtrickle.pgt_fit(t.order_id, t.order_id, 1) as order_id, pgtrickle.pgt_fit(t.amount, t.amount, 1) as amount, pgtrickle.pgt_fit(t.captured_at, t.captured_at, 1) as captured_at
+        from public.captured_payments t
+        with no data;
+        alter table pgtrickle.changes_public_captured_payments
+            alter __no set default nextval('pgtrickle.pgt_change_no'::regclass),
+            alter __no set not null,
+            alter __xid set default pg_current_xact_id(),
+            alter __xid set not null,
+            alter __mult set not null;
+        -- New rows are beyond a transaction; so is what may be pruned.
+        create index changes_public_captured_payments_xid on pgtrickle.changes_public_captured_payments (__xid);
+        create index changes_public_captured_payments_truncated on pgtrickle.changes_public_captured_payments (__xid) where __mult = 0;
+        comment on table pgtrickle.changes_public_captured_payments is 'Signed rows by which public.captured_payments changed, made by Sluice extension shop.';
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'shop_log_insert') then
+        create trigger shop_log_insert after insert on public.captured_payments
+            referencing new table as new_rows
+            for each statement execute function pgtrickle.changes_public_captured_payments_insert();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'shop_log_update') then
+        create trigger shop_log_update after update on public.captured_payments
+            referencing old table as old_rows new table as new_rows
+            for each statement execute function pgtrickle.changes_public_captured_payments_update();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'shop_log_delete') then
+        create trigger shop_log_delete after delete on public.captured_payments
+            referencing old table as old_rows
+            for each statement execute function pgtrickle.changes_public_captured_payments_delete();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'shop_log_truncate') then
+        create trigger shop_log_truncate after truncate on public.captured_payments
+            for each statement execute function pgtrickle.changes_public_captured_payments_truncate();
+        alter table public.captured_payments enable always trigger shop_log_truncate;
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'shop_log_row') then
+        create trigger shop_log_row after insert or update or delete on public.captured_payments
+            for each row execute function pgtrickle.changes_public_captured_payments_row();
+        alter table public.captured_payments enable replica trigger shop_log_row;
+    end if;
+end;
+$function$;
+comment on function pgtrickle.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.';
+
+-- Makes the change log of pgtrickle.customer_payments, where they are missing.
+-- Writes pgtrickle.changes_pgtrickle_customer_payments.
+create function pgtrickle.changes_pgtrickle_customer_payments_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+begin
+    -- What a log of other columns holds is of no use: its readers are recomputed.
+    if to_regclass('pgtrickle.changes_pgtrickle_customer_payments') is not null and not pgtrickle.pgt_log_fits('pgtrickle.customer_payments') then
+        drop table pgtrickle.changes_pgtrickle_customer_payments;
+    end if;
+    if to_regclass('pgtrickle.changes_pgtrickle_customer_payments') is null then
+        create table pgtrickle.changes_pgtrickle_customer_payments as
+        select null::bigint as __no, null::xid8 as __xid, null::bigint as __mult, pgtrickle.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, pgtrickle.pgt_fit(t.name, t.name, 1) as name, pgtrickle.pgt_fit(t.paid, t.paid, 1) as paid
+        from pgtrickle.customer_payments t
+        with no data;
+        alter table pgtrickle.changes_pgtrickle_customer_payments
+            alter __no set default nextval('pgtrickle.pgt_change_no'::regclass),
+            alter __no set not null,
+            alter __xid set default pg_current_xact_id(),
+            alter __xid set not null,
+            alter __mult set not null;
+        -- New rows are beyond a transaction; so is what may be pruned.
+        create index changes_pgtrickle_customer_payments_xid on pgtrickle.changes_pgtrickle_customer_payments (__xid);
+        create index changes_pgtrickle_customer_payments_truncated on pgtrickle.changes_pgtrickle_customer_payments (__xid) where __mult = 0;
+        comment on table pgtrickle.changes_pgtrickle_customer_payments is 'Signed rows by which pgtrickle.customer_payments changed, made by Sluice extension shop.';
+    end if;
+end;
+$function$;
+comment on function pgtrickle.changes_pgtrickle_customer_payments_attach() is 'Makes the change log of pgtrickle.customer_payments, where they are missing.';
+
+-- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
+-- Reads and writes nothing.
+create function pgtrickle.pgt_gone(p_column anyelement, p_name text)
+    returns anyelement
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '42703',
+        message = format('column %s is gone, and stream tables in immediate mode read it', p_name),
+        detail = format('It was of type %s. They belong to extension shop, and no statement may leave them behind.', pg_typeof(p_column)),
+        hint = 'Generate and apply the spec for the table as it is now, or pgtrickle.detach().';
+end;
+$function$;
+comment on function pgtrickle.pgt_gone(anyelement, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.
+-- Writes pgtrickle.large_orders_rows.
+create function pgtrickle.now_public_orders_insert()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    -- Stream table pgtrickle.large_orders: the rows of what was touched, as they are now.
+    if exists (select from new_rows offset 1000) then
+        execute $many$
+    with
+    changes1 as not materialized (
+        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+        from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+    ),
+    -- touched: distinct(Δ orders)
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+    ),
+    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from public.orders o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from pgtrickle.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into pgtrickle.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+        $many$;
+    else
+    with
+    changes1 as not materialized (
+        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+        from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+    ),
+    -- touched: distinct(Δ orders)
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+    ),
+    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from public.orders o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from pgtrickle.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into pgtrickle.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.';
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.
+-- Writes pgtrickle.large_orders_rows.
+create function pgtrickle.now_public_orders_update()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    -- Stream table pgtrickle.large_orders: the rows of what was touched, as they are now.
+    if exists (select from new_rows offset 1000) then
+        execute $many$
+    with
+    changes1 as materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from (
+            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+            from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+            union all
+            select o.order_id, o.customer_id, o.status, o.amount, -1
+            from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+        ) c
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- touched: distinct(Δ orders)
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+    ),
+    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from public.orders o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from pgtrickle.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into pgtrickle.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+        $many$;
+    else
+    with
+    changes1 as materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from (
+            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+            from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+            union all
+            select o.order_id, o.customer_id, o.status, o.amount, -1
+            from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+        ) c
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- touched: distinct(Δ orders)
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+    ),
+    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from public.orders o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from pgtrickle.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into pgtrickle.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.';
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.
+-- Writes pgtrickle.large_orders_rows.
+create function pgtrickle.now_public_orders_delete()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    -- Stream table pgtrickle.large_orders: the rows of what was touched, as they are now.
+    if exists (select from old_rows offset 1000) then
+        execute $many$
+    with
+    changes1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, -1 as __mult
+        from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+    ),
+    -- touched: distinct(Δ orders)
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+    ),
+    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from public.orders o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from pgtrickle.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into pgtrickle.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+        $many$;
+    else
+    with
+    changes1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, -1 as __mult
+        from pgtrickle.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+    ),
+    -- touched: distinct(Δ orders)
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+    ),
+    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from public.orders o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from pgtrickle.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into pgtrickle.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.';
+
+-- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
+-- Writes pgtrickle.large_orders_rows.
+create function pgtrickle.now_public_orders_truncate()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_open integer;
+begin
+    perform pgtrickle.large_orders_rebuild();
+    return null;
+end;
+$function$;
+comment on function pgtrickle.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated.';
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.
+-- Writes pgtrickle.pending_public_orders, and the stream tables.
+create function pgtrickle.now_public_orders_row()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if tg_op <> 'INSERT' then
+        insert into pgtrickle.pending_public_orders (__mult, order_id, customer_id, status, amount) values (-1, old.order_id, old.customer_id, old.status, old.amount);
+    end if;
+    if tg_op <> 'DELETE' then
+        insert into pgtrickle.pending_public_orders (__mult, order_id, customer_id, status, amount) values (1, new.order_id, new.customer_id, new.status, new.amount);
+    end if;
+    perform pgtrickle.pgt_maintain(true);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.';
+
+-- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.
+-- Writes pgtrickle.pending_public_orders, public.orders.
+create function pgtrickle.now_public_orders_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+begin
+    if to_regclass('pgtrickle.pending_public_orders') is null then
+        create table pgtrickle.pending_public_orders as
+        select null::xid8 as __xid, null::bigint as __mult, t.order_id, t.customer_id, t.status, t.amount
+        from public.orders t
+        with no data;
+        alter table pgtrickle.pending_public_orders alter __xid set default pg_current_xact_id(), alter __mult set not null;
+        -- What other transactions left behind, dead, is not even looked at.
+        create index pending_public_orders_xid on pgtrickle.pending_public_orders (__xid);
+        comment on table pgtrickle.pending_public_orders is 'Changes of public.orders within a transaction, made by Sluice extension shop.';
+    end if;
+    -- Stands for columns that the table has no longer: names that a row of it does not know mean these.
+    create or replace view pgtrickle.absent_public_orders as
+    select pgtrickle.pgt_gone(p.order_id, 'order_id of public.orders') as order_id,
+           pgtrickle.pgt_gone(p.customer_id, 'customer_id of public.orders') as customer_id,
+           pgtrickle.pgt_gone(p.status, 'status of public.orders') as status,
+           pgtrickle.pgt_gone(p.amount, 'amount of public.orders') as amount
+    from (select (null::pgtrickle.pending_public_orders).*) p;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_now_insert') then
+        create trigger shop_now_insert after insert on public.orders
+            referencing new table as new_rows
+            for each statement execute function pgtrickle.now_public_orders_insert();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_now_update') then
+        create trigger shop_now_update after update on public.orders
+            referencing old table as old_rows new table as new_rows
+            for each statement execute function pgtrickle.now_public_orders_update();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_now_delete') then
+        create trigger shop_now_delete after delete on public.orders
+            referencing old table as old_rows
+            for each statement execute function pgtrickle.now_public_orders_delete();
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_now_truncate') then
+        create trigger shop_now_truncate after truncate on public.orders
+            for each statement execute function pgtrickle.now_public_orders_truncate();
+        alter table public.orders enable always trigger shop_now_truncate;
+    end if;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'shop_now_row') then
+        create trigger shop_now_row after insert or update or delete on public.orders
+            for each row execute function pgtrickle.now_public_orders_row();
+        alter table public.orders enable replica trigger shop_now_row;
+    end if;
+end;
+$function$;
+comment on function pgtrickle.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.';
+
+-- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
+-- Writes them and the tables of what is pending.
+--
+-- p_all: also those that otherwise follow each statement by itself.
+create function pgtrickle.pgt_maintain(p_all boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_all then
+        perform pgtrickle.large_orders_maintain(true);
+    end if;
+    delete from pgtrickle.pending_public_orders p where p.__xid = pg_current_xact_id();
+end;
+$function$;
+comment on function pgtrickle.pgt_maintain(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.';
+
+-- Makes stream table pgtrickle.large_orders where it is missing, empty: the first refresh fills it.
+-- Writes pgtrickle.large_orders_rows, pgtrickle.large_orders.
+-- From stream_tables.large_orders in the spec.
+create function pgtrickle.large_orders_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+begin
+    if to_regclass('pgtrickle.large_orders_rows') is null then
+        -- The server names the types: those of the query.
+        create table pgtrickle.large_orders_rows as
+        select q.order_id, q.customer_id, q.status, q.amount
+        from (
+SELECT order_id, customer_id, status, amount
+FROM orders
+WHERE amount >= 150
+        ) q
+        with no data;
+        alter table pgtrickle.large_orders_rows alter order_id set not null;
+        create unique index large_orders_key on pgtrickle.large_orders_rows (order_id);
+        comment on table pgtrickle.large_orders_rows is 'What stream table pgtrickle.large_orders stores, made by Sluice extension shop.';
+    end if;
+    if to_regclass('pgtrickle.large_orders') is null then
+        create view pgtrickle.large_orders as
+        select r.order_id, r.customer_id, r.status, r.amount
+        from pgtrickle.large_orders_rows r;
+        comment on view pgtrickle.large_orders is 'Stream table of Sluice extension shop:
+SELECT order_id, customer_id, status, amount
+FROM orders
+WHERE amount >= 150';
+    end if;
+end;
+$function$;
+comment on function pgtrickle.large_orders_attach() is 'Makes stream table pgtrickle.large_orders where it is missing, empty: the first refresh fills it.';
+
+-- Makes what stores stream table pgtrickle.large_orders anew if its columns are no longer those of the query, as types of columns that it reads were altered.
+-- Writes pgtrickle.large_orders_rows, pgtrickle.large_orders, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.large_orders in the spec.
+--
+-- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+create function pgtrickle.large_orders_fit()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+#variable_conflict use_column
+declare
+    v_detail text;
+    v_grants text[];
+    v_grant  text;
+begin
+    update pgtrickle.pgt_stream_table_state s set refit = false where s.stream_table = 'pgtrickle.large_orders';
+    if to_regclass('pgtrickle.large_orders_rows') is not null and to_regclass('pgtrickle.large_orders') is not null then
+        create view pgtrickle.pgt_probe as
+        select q.order_id, q.customer_id, q.status, q.amount
+        from (
+SELECT order_id, customer_id, status, amount
+FROM orders
+WHERE amount >= 150
+        ) q;
+        if not exists (
+            select
+            from (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('pgtrickle.large_orders_rows') and a.attnum > 0 and not a.attisdropped
+            ) h
+            full join (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('pgtrickle.pgt_probe') and a.attnum > 0
+            ) w using (attname, atttypid, atttypmod, attcollation)
+            where h is null or w is null
+        ) then
+            drop view pgtrickle.pgt_probe;
+            return;
+        end if;
+        drop view pgtrickle.pgt_probe;
+    end if;
+
+    select array_agg(format('grant %s on %s to %s', g.privilege_type, 'pgtrickle.large_orders', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end))
+    into v_grants
+    from pg_class c
+    cross join aclexplode(c.relacl) g
+    left join pg_roles r on r.oid = g.grantee
+    where c.oid = to_regclass('pgtrickle.large_orders') and g.grantee <> c.relowner;
+    begin
+        drop view if exists pgtrickle.large_orders;
+        drop table if exists pgtrickle.large_orders_rows;
+    exception when dependent_objects_still_exist then
+        get stacked diagnostics v_detail = pg_exception_detail;
+        raise exception using
+            errcode = '2BP01',
+            message = 'stream table pgtrickle.large_orders must be made anew, as types of what it reads were altered, but other objects depend on it: drop them, refresh it, and create them again',
+            detail = v_detail,
+            hint = 'Drop them, refresh it, and create them again.';
+    end;
+    perform pgtrickle.large_orders_attach();
+    foreach v_grant in array coalesce(v_grants, '{}') loop
+        execute v_grant;
+    end loop;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'pgtrickle.large_orders';
+end;
+$function$;
+comment on function pgtrickle.large_orders_fit() is 'Makes what stores stream table pgtrickle.large_orders anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
+
+-- Recomputes stream table pgtrickle.large_orders and applies the difference; returns how many rows came and went.
+-- Reads pgtrickle.pgt_stream_table_state and what the query reads; writes pgtrickle.large_orders_rows, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.large_orders in the spec.
+create function pgtrickle.large_orders_rebuild(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+as $function$
+#variable_conflict use_column
+begin
+    perform from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.large_orders' for update;
+
+    with
+    -- signed: the query − what is stored
+    signed as not materialized (
+        select q.order_id, q.customer_id, q.status, q.amount, 1 as __mult
+        from (
+SELECT order_id, customer_id, status, amount
+FROM orders
+WHERE amount >= 150
+) q
+        union all
+        select s.order_id, s.customer_id, s.status, s.amount, -1
+        from pgtrickle.large_orders_rows s
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
+        from signed d
+        group by d.order_id, d.customer_id, d.status, d.amount
+        having sum(d.__mult) <> 0
+    ),
+    removed as (
+        delete from pgtrickle.large_orders_rows r
+        using delta d
+        where d.__mult < 0
+          and r.order_id = d.order_id
+          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
+        returning 1
+    ),
+    changed as (
+        update pgtrickle.large_orders_rows r
+        set customer_id = d.customer_id, status = d.status, amount = d.amount
+        from delta d
+        where d.__mult > 0 and r.order_id = d.order_id
+        returning 1
+    ),
+    added as (
+        insert into pgtrickle.large_orders_rows (order_id, customer_id, status, amount)
+        select d.order_id, d.customer_id, d.status, d.amount
+        from delta d
+        where d.__mult > 0 and not exists (select from pgtrickle.large_orders_rows r where r.order_id = d.order_id)
+    ),
+    advanced as (
+        update pgtrickle.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('pgtrickle.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        where s.stream_table = 'pgtrickle.large_orders'
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
+    into inserted, deleted
+    from delta d;
+end;
+$function$;
+comment on function pgtrickle.large_orders_rebuild() is 'Recomputes stream table pgtrickle.large_orders and applies the difference; returns how many rows came and went.';
+
+-- Applies to stream table pgtrickle.large_orders what is pending in this transaction.
+-- Reads pgtrickle.pending_public_orders; writes pgtrickle.large_orders_rows.
+-- From stream_tables.large_orders in the spec.
+--
+-- p_alone: other writers may be at work on it, so it is locked.
+create function pgtrickle.large_orders_maintain(p_alone boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+    v_unfound bigint;
+begin
+    if not exists (select from pgtrickle.pending_public_orders p where p.__xid = pg_current_xact_id())
+    then
+        return;
+    end if;
+    if p_alone then
+        lock table pgtrickle.large_orders_rows in share row exclusive mode;
+    end if;
+    if exists (select from pgtrickle.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0)
+    then
+        perform pgtrickle.large_orders_rebuild();
+        return;
+    end if;
+
+    with
+    -- Δ public.orders
+    changes1 as materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from pgtrickle.pending_public_orders c
+        where c.__xid = pg_current_xact_id()
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: σ(Δ orders)
+    d1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
+        from changes1 o
+        where o.amount >= 150
+    ),
+    -- signed: what comes and goes
+    signed as not materialized (
+        select *
+        from d1
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
+        from signed d
+        group by d.order_id, d.customer_id, d.status, d.amount
+        having sum(d.__mult) <> 0
+    ),
+    removed as (
+        delete from pgtrickle.large_orders_rows r
+        using delta d
+        where d.__mult < 0
+          and r.order_id = d.order_id
+          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
+        returning 1
+    ),
+    changed as (
+        update pgtrickle.large_orders_rows r
+        set customer_id = d.customer_id, status = d.status, amount = d.amount
+        from delta d
+        where d.__mult > 0 and r.order_id = d.order_id
+        returning 1
+    ),
+    added as (
+        insert into pgtrickle.large_orders_rows (order_id, customer_id, status, amount)
+        select d.order_id, d.customer_id, d.status, d.amount
+        from delta d
+        where d.__mult > 0 and not exists (select from pgtrickle.large_orders_rows r where r.order_id = d.order_id)
+    )
+    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
+    into v_unfound
+    from delta d;
+
+    if v_unfound <> 0 then
+        raise warning using
+            message = 'pgtrickle.large_orders lacked rows that went',
+            detail = format('%s rows were not there; it is recomputed.', v_unfound);
+        perform pgtrickle.large_orders_rebuild();
+    end if;
+end;
+$function$;
+comment on function pgtrickle.large_orders_maintain(bool) is 'Applies to stream table pgtrickle.large_orders what is pending in this transaction.';
+
+-- Brings stream table pgtrickle.large_orders up to date, by its changes if it can, and notes that.
+-- Reads and writes pgtrickle.pgt_stream_table_state; writes pgtrickle.large_orders_rows, pgtrickle.pgt_refresh_history.
+-- From stream_tables.large_orders in the spec.
+--
+-- p_always: note it even if nothing changed.
+create function pgtrickle.large_orders_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_reason  text;
+begin
+    -- Each statement that changes a source keeps it up to date.
+    mode := 'immediate';
+    inserted := 0;
+    deleted := 0;
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.large_orders' and s.seen is null) then
+        lock table public.orders in share row exclusive mode;
+        select r.inserted, r.deleted into inserted, deleted from pgtrickle.large_orders_rebuild() r;
+        perform pgtrickle.pgt_maintain(false);
+    end if;
+    refresh_id := gen_random_uuid();
+    if p_always or inserted > 0 or deleted > 0 then
+        insert into pgtrickle.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
+        values (refresh_id, 'pgtrickle.large_orders', v_started, mode, v_reason, inserted, deleted);
+    end if;
+end;
+$function$;
+comment on function pgtrickle.large_orders_refresh(bool) is 'Brings stream table pgtrickle.large_orders up to date, by its changes if it can, and notes that.';
+
+-- Refreshes stream table pgtrickle.large_orders if that is due; an error is noted, and the third in a row suspends it.
+-- Reads and writes pgtrickle.pgt_stream_table_state, pgtrickle.pgt_refresh_history; writes pgtrickle.large_orders_rows.
+-- From stream_tables.large_orders in the spec.
+--
+-- p_now: even if it is not due; then what another session prevents is an error.
+create function pgtrickle.large_orders_tick(p_now boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_fit     boolean;
+    v_problem text;
+begin
+    perform
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    if not found then
+        return;
+    end if;
+    -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
+    begin
+        v_fit := pgtrickle.pgt_sources_fit('pgtrickle.large_orders');
+    exception when lock_not_available then
+        return; -- somebody is altering a source; the next tick looks again
+    end;
+    perform
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    for update skip locked;
+    if not found then
+        return;
+    end if;
+    if not v_fit then
+        select t.last_error
+        into v_problem
+        from pgtrickle.pgt_stream_tables t
+        where t.pgt_schema = 'pgtrickle' and t.pgt_name = 'large_orders';
+        -- Noted once, and never suspended: it goes on by itself when the source is well again.
+        if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.large_orders' and s.last_error is distinct from v_problem) then
+            insert into pgtrickle.pgt_refresh_history (stream_table, started_at, mode, error)
+            values ('pgtrickle.large_orders', v_started, 'immediate', left(v_problem, 1000));
+            raise warning using message = 'stream table pgtrickle.large_orders: ' || v_problem;
+        end if;
+        update pgtrickle.pgt_stream_table_state s
+        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
+        where s.stream_table = 'pgtrickle.large_orders';
+        return;
+    end if;
+    begin
+        perform pgtrickle.large_orders_refresh(false);
+        update pgtrickle.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'pgtrickle.large_orders';
+    exception when serialization_failure or deadlock_detected then
+        if p_now then
+            raise;
+        end if;
+        -- Another session was at it: the next tick tries again.
+    when others then
+        insert into pgtrickle.pgt_refresh_history (stream_table, started_at, mode, error)
+        values ('pgtrickle.large_orders', v_started, 'immediate', left(sqlerrm, 1000));
+        update pgtrickle.pgt_stream_table_state s
+        set checked_at = v_started,
+            consecutive_errors = s.consecutive_errors + 1,
+            last_error = left(sqlerrm, 1000),
+            suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+        where s.stream_table = 'pgtrickle.large_orders';
+        raise warning using message = 'stream table pgtrickle.large_orders: ' || left(sqlerrm, 1000);
+    end;
+end;
+$function$;
+comment on function pgtrickle.large_orders_tick(bool) is 'Refreshes stream table pgtrickle.large_orders if that is due; an error is noted, and the third in a row suspends it.';
+
+-- How stream table pgtrickle.large_orders is kept up to date, and where it stands, line by line.
+-- Reads pgtrickle.pgt_stream_table_state, pg_index.
+-- From stream_tables.large_orders in the spec.
+create function pgtrickle.large_orders_explain()
+    returns setof text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+        select unnest(array[
+            'stream table: pgtrickle.large_orders',
+            'from: stream_tables.large_orders in the spec',
+            'query:',
+            '    SELECT order_id, customer_id, status, amount',
+            '    FROM orders',
+            '    WHERE amount >= 150',
+            'refresh mode: immediate, in effect immediate',
+            'strategy: merge_rows: the rows by which the query changes are added and taken away',
+            'schedule: 1s',
+            'reads: public.orders',
+            'stored in: pgtrickle.large_orders_rows'
+        ]);
+    return query
+        select unnest(array[
+                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+                   'last error: ' || t.last_error,
+                   'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
+               ])
+        from pgtrickle.pgt_stream_tables t
+        join pgtrickle.pgt_stream_table_state s on s.stream_table = 'pgtrickle.large_orders'
+        where t.pgt_schema = 'pgtrickle' and t.pgt_name = 'large_orders';
+    return query
+        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
+        from pg_index i
+        where i.indrelid = to_regclass('pgtrickle.large_orders_rows')
+        order by i.indexrelid::regclass::text;
+end;
+$function$;
+comment on function pgtrickle.large_orders_explain() is 'How stream table pgtrickle.large_orders is kept up to date, and where it stands, line by line.';
+
+insert into pgtrickle.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
+) values (
+    'pgtrickle.large_orders', 'pgtrickle', 'large_orders', 'immediate', 'immediate', null,
+    'merge_rows', '1s', 1, 'SELECT order_id, customer_id, status, amount
+FROM orders
+WHERE amount >= 150'
+);
+
+insert into pgtrickle.pgt_stream_table_state (stream_table) values ('pgtrickle.large_orders');
+
+-- Makes stream table pgtrickle.customer_payments where it is missing, empty: the first refresh fills it.
+-- Writes pgtrickle.customer_payments_rows, pgtrickle.customer_payments.
+-- From stream_tables.customer_payments in the spec.
+create function pgtrickle.customer_payments_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+begin
+    if to_regclass('pgtrickle.customer_payments_rows') is null then
+        -- The server names the types: those of the query. Groups change in place: room for new versions beside the old ones.
+        create table pgtrickle.customer_payments_rows with (fillfactor = 70) as
+        select s.*
+        from (
+with
+-- d1: γ(customers ⋈ orders ⋈ captured_payments)
+d1 as not materialized (
+    select
+        c.customer_id as customer_id,
+        c.name as name,
+        count(*) as __n,
+        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
+        max(c2.captured_at) as __max3
+    from public.customers c
+    join public.orders o on o.customer_id = c.customer_id
+    join public.captured_payments c2 on c2.order_id = o.order_id
+    group by 1, 2
+)
+select customer_id, name, __n, __sum1, __odd2, __max3
+from d1
+        ) s
+        with no data;
+        alter table pgtrickle.customer_payments_rows alter customer_id set not null;
+        alter table pgtrickle.customer_payments_rows alter name set not null;
+        create unique index customer_payments_key on pgtrickle.customer_payments_rows (customer_id, name);
+        create index customer_payments_idx1 on pgtrickle.customer_payments_rows ((case when customer_payments_rows.__n > 0 then case when customer_payments_rows.__odd2 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd2, 1e18) > 0 or (customer_payments_rows.__odd2 > 1e36 and mod(customer_payments_rows.__odd2, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end));
+        comment on table pgtrickle.customer_payments_rows is 'What stream table pgtrickle.customer_payments stores, made by Sluice extension shop.';
+    end if;
+    if to_regclass('pgtrickle.customer_payments') is null then
+        create view pgtrickle.customer_payments as
+        select r.customer_id, r.name, r.__n as payments, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max3 as last_paid_at
+        from pgtrickle.customer_payments_rows r;
+        comment on view pgtrickle.customer_payments is 'Stream table of Sluice extension shop:
+SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
+FROM customers c
+JOIN orders o ON o.customer_id = c.customer_id
+JOIN captured_payments p ON p.order_id = o.order_id
+GROUP BY c.customer_id, c.name';
+    end if;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_attach() is 'Makes stream table pgtrickle.customer_payments where it is missing, empty: the first refresh fills it.';
+
+-- Makes what stores stream table pgtrickle.customer_payments anew if its columns are no longer those of the query, as types of columns that it reads were altered.
+-- Writes pgtrickle.customer_payments_rows, pgtrickle.customer_payments, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.customer_payments in the spec.
+--
+-- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+create function pgtrickle.customer_payments_fit()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+#variable_conflict use_column
+declare
+    v_detail text;
+    v_grants text[];
+    v_grant  text;
+begin
+    update pgtrickle.pgt_stream_table_state s set refit = false where s.stream_table = 'pgtrickle.customer_payments';
+    if to_regclass('pgtrickle.customer_payments_rows') is not null and to_regclass('pgtrickle.customer_payments') is not null then
+        create view pgtrickle.pgt_probe as
+        select s.*
+        from (
+with
+-- d1: γ(customers ⋈ orders ⋈ captured_payments)
+d1 as not materialized (
+    select
+        c.customer_id as customer_id,
+        c.name as name,
+        count(*) as __n,
+        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
+        max(c2.captured_at) as __max3
+    from public.customers c
+    join public.orders o on o.customer_id = c.customer_id
+    join public.captured_payments c2 on c2.order_id = o.order_id
+    group by 1, 2
+)
+select customer_id, name, __n, __sum1, __odd2, __max3
+from d1
+        ) s;
+        if not exists (
+            select
+            from (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('pgtrickle.customer_payments_rows') and a.attnum > 0 and not a.attisdropped
+            ) h
+            full join (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('pgtrickle.pgt_probe') and a.attnum > 0
+            ) w using (attname, atttypid, atttypmod, attcollation)
+            where h is null or w is null
+        ) then
+            drop view pgtrickle.pgt_probe;
+            return;
+        end if;
+        drop view pgtrickle.pgt_probe;
+    end if;
+
+    select array_agg(format('grant %s on %s to %s', g.privilege_type, 'pgtrickle.customer_payments', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end))
+    into v_grants
+    from pg_class c
+    cross join aclexplode(c.relacl) g
+    left join pg_roles r on r.oid = g.grantee
+    where c.oid = to_regclass('pgtrickle.customer_payments') and g.grantee <> c.relowner;
+    begin
+        drop view if exists pgtrickle.customer_payments;
+        drop table if exists pgtrickle.customer_payments_rows;
+    exception when dependent_objects_still_exist then
+        get stacked diagnostics v_detail = pg_exception_detail;
+        raise exception using
+            errcode = '2BP01',
+            message = 'stream table pgtrickle.customer_payments must be made anew, as types of what it reads were altered, but other objects depend on it: drop them, refresh it, and create them again',
+            detail = v_detail,
+            hint = 'Drop them, refresh it, and create them again.';
+    end;
+    perform pgtrickle.customer_payments_attach();
+    perform pgtrickle.changes_pgtrickle_customer_payments_attach();
+    foreach v_grant in array coalesce(v_grants, '{}') loop
+        execute v_grant;
+    end loop;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'pgtrickle.customer_payments';
+end;
+$function$;
+comment on function pgtrickle.customer_payments_fit() is 'Makes what stores stream table pgtrickle.customer_payments anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
+
+-- Applies to stream table pgtrickle.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
+-- Reads pgtrickle.changes_public_customers, pgtrickle.changes_public_orders, pgtrickle.changes_public_captured_payments, pgtrickle.pgt_stream_table_state; writes pgtrickle.customer_payments_rows, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.customer_payments in the spec.
+create function pgtrickle.customer_payments_merge(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+as $function$
+#variable_conflict use_column
+declare
+    v_truncated boolean;
+    v_unfound   bigint;
+begin
+    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
+    perform from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.customer_payments' for update;
+
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    seen as materialized (
+        select s.seen, s.own_xid, s.own_no
+        from pgtrickle.pgt_stream_table_state s
+        where s.stream_table = 'pgtrickle.customer_payments'
+    ),
+    -- Δ public.customers
+    changes1 as materialized (
+        select c.customer_id, c.name, sum(c.__mult) as __mult
+        from pgtrickle.changes_public_customers c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+        group by c.customer_id, c.name
+        having sum(c.__mult) <> 0
+    ),
+    -- Δ public.orders
+    changes2 as materialized (
+        select c.order_id, c.customer_id, sum(c.__mult) as __mult
+        from pgtrickle.changes_public_orders c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+        group by c.order_id, c.customer_id
+        having sum(c.__mult) <> 0
+    ),
+    -- Δ public.captured_payments
+    changes3 as materialized (
+        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
+        from pgtrickle.changes_public_captured_payments c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+        group by c.order_id, c.amount, c.captured_at
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: orders before
+    d1 as not materialized (
+        select o.order_id, o.customer_id, 1 as __mult
+        from public.orders o
+        union all
+        select o.order_id, o.customer_id, -o.__mult as __mult
+        from changes2 o
+    ),
+    -- d2: captured_payments before
+    d2 as not materialized (
+        select c.order_id, c.amount, c.captured_at, 1 as __mult
+        from public.captured_payments c
+        union all
+        select c.order_id, c.amount, c.captured_at, -c.__mult as __mult
+        from changes3 c
+    ),
+    -- d3: Δ customers ⋈ orders before ⋈ captured_payments before ⊎ customers ⋈ Δ orders ⋈ captured_payments before ⊎ customers ⋈ orders ⋈ Δ captured_payments
+    d3 as not materialized (
+        select
+            c.customer_id as x,
+            c.name as c30,
+            d2.amount as c31,
+            d2.captured_at as c32,
+            c.__mult * d1.__mult * d2.__mult as __mult
+        from changes1 c
+        join d1 on d1.customer_id = c.customer_id
+        join d2 on d2.order_id = d1.order_id
+        union all
+        select
+            c.customer_id as x,
+            c.name as c30,
+            d2.amount as c31,
+            d2.captured_at as c32,
+            o.__mult * d2.__mult as __mult
+        from public.customers c
+        join changes2 o on o.customer_id = c.customer_id
+        join d2 on d2.order_id = o.order_id
+        union all
+        select
+            c.customer_id as x,
+            c.name as c30,
+            c2.amount as c31,
+            c2.captured_at as c32,
+            c2.__mult
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join changes3 c2 on c2.order_id = o.order_id
+    ),
+    -- d4: Δ customers ⋈ orders before ⋈ captured_payments before ⊎ customers ⋈ Δ orders ⋈ captured_payments before ⊎ customers ⋈ orders ⋈ Δ captured_payments
+    d4 as not materialized (
+        select
+            d.x as customer_id,
+            d.c30 as name,
+            d.c31 as __sum1,
+            d.c32 as __max3,
+            sum(d.__mult) as __mult
+        from d3 d
+        group by d.x, d.c30, d.c31, d.c32
+        having sum(d.__mult) <> 0
+    ),
+    -- delta: by how much each group changes
+    delta as materialized (
+        select
+            d.customer_id,
+            d.name,
+            sum(d.__mult) as __n,
+            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd2,
+            max(d.__max3) filter (where d.__mult > 0) as __max3,
+            max(d.__max3) filter (where d.__mult < 0) as __max3_gone
+        from d4 d
+        group by d.customer_id, d.name
+    ),
+    -- lost: groups whose least or greatest value went
+    lost as materialized (
+        select r.ctid as __at, d.customer_id, d.name
+        from delta d
+        join pgtrickle.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+        where r.__n + d.__n > 0
+          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+    ),
+    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
+    fresh as not materialized (
+        select
+            c.customer_id as customer_id,
+            c.name as name,
+            count(*) as __n,
+            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
+            max(c2.captured_at) as __max3
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join public.captured_payments c2 on c2.order_id = o.order_id
+        join lost l on c.customer_id = l.customer_id and c.name = l.name
+        group by 1, 2
+    ),
+    -- found: each changed group, as it becomes and where it is
+    found as materialized (
+        select
+            r.ctid as __at,
+            d.customer_id,
+            d.name,
+            coalesce(r.__n, 0) + d.__n as __n,
+            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
+            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
+            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
+        from delta d
+        left join pgtrickle.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+        left join lost l on l.__at = r.ctid
+        left join fresh f on l.__at is not null and f.customer_id = d.customer_id and f.name = d.name
+    ),
+    removed as (
+        delete from pgtrickle.customer_payments_rows r
+        using found f
+        where r.ctid = f.__at and f.__n <= 0
+    ),
+    changed as (
+        update pgtrickle.customer_payments_rows r
+        set __n = f.__n, __sum1 = f.__sum1, __odd2 = f.__odd2, __max3 = f.__max3
+        from found f
+        where r.ctid = f.__at and f.__n > 0
+    ),
+    added as (
+        insert into pgtrickle.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__odd2, f.__max3
+        from found f
+        where f.__at is null and f.__n > 0
+    ),
+    -- What reads this stream table reads how its rows changed.
+    logged1 as (
+        insert into pgtrickle.changes_pgtrickle_customer_payments (__mult, customer_id, name, paid)
+        select sum(x.__mult), x.customer_id, x.name, x.paid
+        from (
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__n > 0 then case when f.__odd2 = 0 then f.__sum1 when mod(f.__odd2, 1e18) > 0 or (f.__odd2 > 1e36 and mod(f.__odd2, 1e36) > 0) then 'NaN' when f.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            from found f
+            where f.__n > 0
+            union all
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            from found f
+            join pgtrickle.customer_payments_rows r on r.ctid = f.__at
+        ) x
+        group by x.customer_id, x.name, x.paid
+        having sum(x.__mult) <> 0
+    ),
+    advanced as (
+        update pgtrickle.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('pgtrickle.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        where s.stream_table = 'pgtrickle.customer_payments'
+    )
+    select count(*) filter (where f.__n > 0),
+           count(f.__at),
+           count(*) filter (where f.__n < 0),
+           exists (select from pgtrickle.changes_public_customers c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end)
+           or exists (select from pgtrickle.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end)
+           or exists (select from pgtrickle.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end)
+    into inserted, deleted, v_unfound, v_truncated
+    from found f;
+
+    if v_truncated then
+        raise exception using errcode = 'SLR01', message = 'a source was truncated';
+    elsif v_unfound <> 0 then
+        raise exception using
+            errcode = 'SLR01',
+            message = 'pgtrickle.customer_payments lacked rows that went',
+            detail = format('%s rows were not there.', v_unfound),
+            hint = 'Something else wrote to it, or a source changed without its triggers.';
+    end if;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_merge() is 'Applies to stream table pgtrickle.customer_payments what its sources'' change logs have that it has not seen; returns how many rows came and went.';
+
+-- Recomputes stream table pgtrickle.customer_payments and applies the difference; returns how many rows came and went.
+-- Reads pgtrickle.pgt_stream_table_state and what the query reads; writes pgtrickle.customer_payments_rows, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.customer_payments in the spec.
+create function pgtrickle.customer_payments_rebuild(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+as $function$
+#variable_conflict use_column
+begin
+    perform from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.customer_payments' for update;
+
+    with
+    -- d1: γ(customers ⋈ orders ⋈ captured_payments)
+    d1 as not materialized (
+        select
+            c.customer_id as customer_id,
+            c.name as name,
+            count(*) as __n,
+            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
+            max(c2.captured_at) as __max3
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join public.captured_payments c2 on c2.order_id = o.order_id
+        group by 1, 2
+    ),
+    -- signed: the query − what is stored
+    signed as not materialized (
+        select q.customer_id, q.name, q.__n, q.__sum1, q.__odd2, q.__max3, 1 as __mult
+        from d1 q
+        union all
+        select s.customer_id, s.name, s.__n, s.__sum1, s.__odd2, s.__max3, -1
+        from pgtrickle.customer_payments_rows s
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select
+            d.customer_id,
+            d.name,
+            d.__n,
+            d.__sum1,
+            d.__odd2,
+            d.__max3,
+            sum(d.__mult)::bigint as __mult
+        from signed d
+        group by d.customer_id, d.name, d.__n, d.__sum1, d.__odd2, d.__max3
+        having sum(d.__mult) <> 0
+    ),
+    removed as (
+        delete from pgtrickle.customer_payments_rows r
+        using delta d
+        where d.__mult < 0
+          and r.customer_id = d.customer_id and r.name = d.name
+          and not exists (select from delta n where n.__mult > 0 and n.customer_id = d.customer_id and n.name = d.name)
+        returning 1
+    ),
+    changed as (
+        update pgtrickle.customer_payments_rows r
+        set __n = d.__n, __sum1 = d.__sum1, __odd2 = d.__odd2, __max3 = d.__max3
+        from delta d
+        where d.__mult > 0 and r.customer_id = d.customer_id and r.name = d.name
+        returning 1
+    ),
+    added as (
+        insert into pgtrickle.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
+        select d.customer_id, d.name, d.__n, d.__sum1, d.__odd2, d.__max3
+        from delta d
+        where d.__mult > 0 and not exists (select from pgtrickle.customer_payments_rows r where r.customer_id = d.customer_id and r.name = d.name)
+    ),
+    -- What reads this stream table reads the same delta.
+    logged1 as (
+        insert into pgtrickle.changes_pgtrickle_customer_payments (__mult, customer_id, name, paid)
+        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__n > 0 then case when d.__odd2 = 0 then d.__sum1 when mod(d.__odd2, 1e18) > 0 or (d.__odd2 > 1e36 and mod(d.__odd2, 1e36) > 0) then 'NaN' when d.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+        from delta d
+    ),
+    advanced as (
+        update pgtrickle.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('pgtrickle.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        where s.stream_table = 'pgtrickle.customer_payments'
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
+    into inserted, deleted
+    from delta d;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_rebuild() is 'Recomputes stream table pgtrickle.customer_payments and applies the difference; returns how many rows came and went.';
+
+-- Brings stream table pgtrickle.customer_payments up to date, by its changes if it can, and notes that.
+-- Reads and writes pgtrickle.pgt_stream_table_state; writes pgtrickle.customer_payments_rows, pgtrickle.pgt_refresh_history.
+-- From stream_tables.customer_payments in the spec.
+--
+-- p_always: note it even if nothing changed.
+create function pgtrickle.customer_payments_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_reason  text;
+begin
+    -- A source was altered, or somebody dropped what stores the rows.
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.customer_payments' and s.refit)
+        or to_regclass('pgtrickle.customer_payments_rows') is null or to_regclass('pgtrickle.customer_payments') is null
+    then
+        perform pgtrickle.customer_payments_fit();
+    end if;
+    select case
+        when s.seen is not null then null
+        when s.last_refresh_at is null then 'filled for the first time'
+        else 'what it has seen is not known any more'
+    end
+    into v_reason
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.customer_payments'
+    for update;
+    mode := 'differential';
+    if v_reason is null then
+        -- Where so much has changed, computing everything is cheaper.
+        select 'many changed rows of public.customers'
+        into v_reason
+        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.customers'::regclass) most
+        where (
+            select count(*)
+            from (
+                select
+                from pgtrickle.changes_public_customers c, pgtrickle.pgt_stream_table_state f
+                where f.stream_table = 'pgtrickle.customer_payments'
+                  and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+                limit most.rows + 1
+            ) n
+        ) > most.rows;
+    end if;
+    if v_reason is null then
+        -- Where so much has changed, computing everything is cheaper.
+        select 'many changed rows of public.orders'
+        into v_reason
+        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.orders'::regclass) most
+        where (
+            select count(*)
+            from (
+                select
+                from pgtrickle.changes_public_orders c, pgtrickle.pgt_stream_table_state f
+                where f.stream_table = 'pgtrickle.customer_payments'
+                  and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+                limit most.rows + 1
+            ) n
+        ) > most.rows;
+    end if;
+    if v_reason is null then
+        -- Where so much has changed, computing everything is cheaper.
+        select 'many changed rows of public.captured_payments'
+        into v_reason
+        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
+        where (
+            select count(*)
+            from (
+                select
+                from pgtrickle.changes_public_captured_payments c, pgtrickle.pgt_stream_table_state f
+                where f.stream_table = 'pgtrickle.customer_payments'
+                  and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+                limit most.rows + 1
+            ) n
+        ) > most.rows;
+    end if;
+    if v_reason is null then
+        begin
+            select m.inserted, m.deleted into inserted, deleted from pgtrickle.customer_payments_merge() m;
+        exception when sqlstate 'SLR01' or unique_violation then
+            -- A truncated table may have the same keys again.
+            v_reason := sqlerrm;
+        end;
+    end if;
+    if v_reason is not null then
+        mode := 'full';
+        select r.inserted, r.deleted into inserted, deleted from pgtrickle.customer_payments_rebuild() r;
+    end if;
+    refresh_id := gen_random_uuid();
+    if p_always or inserted > 0 or deleted > 0 then
+        insert into pgtrickle.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
+        values (refresh_id, 'pgtrickle.customer_payments', v_started, mode, v_reason, inserted, deleted);
+    end if;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_refresh(bool) is 'Brings stream table pgtrickle.customer_payments up to date, by its changes if it can, and notes that.';
+
+-- Refreshes stream table pgtrickle.customer_payments if that is due; an error is noted, and the third in a row suspends it.
+-- Reads and writes pgtrickle.pgt_stream_table_state, pgtrickle.pgt_refresh_history; writes pgtrickle.customer_payments_rows.
+-- From stream_tables.customer_payments in the spec.
+--
+-- p_now: even if it is not due; then what another session prevents is an error.
+create function pgtrickle.customer_payments_tick(p_now boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_fit     boolean;
+    v_problem text;
+begin
+    perform
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    if not found then
+        return;
+    end if;
+    -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
+    begin
+        v_fit := pgtrickle.pgt_sources_fit('pgtrickle.customer_payments');
+    exception when lock_not_available then
+        return; -- somebody is altering a source; the next tick looks again
+    end;
+    perform
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    for update skip locked;
+    if not found then
+        return;
+    end if;
+    if not v_fit then
+        select t.last_error
+        into v_problem
+        from pgtrickle.pgt_stream_tables t
+        where t.pgt_schema = 'pgtrickle' and t.pgt_name = 'customer_payments';
+        -- Noted once, and never suspended: it goes on by itself when the source is well again.
+        if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.customer_payments' and s.last_error is distinct from v_problem) then
+            insert into pgtrickle.pgt_refresh_history (stream_table, started_at, mode, error)
+            values ('pgtrickle.customer_payments', v_started, 'differential', left(v_problem, 1000));
+            raise warning using message = 'stream table pgtrickle.customer_payments: ' || v_problem;
+        end if;
+        update pgtrickle.pgt_stream_table_state s
+        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
+        where s.stream_table = 'pgtrickle.customer_payments';
+        return;
+    end if;
+    begin
+        perform pgtrickle.customer_payments_refresh(false);
+        update pgtrickle.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'pgtrickle.customer_payments';
+    exception when serialization_failure or deadlock_detected then
+        if p_now then
+            raise;
+        end if;
+        -- Another session was at it: the next tick tries again.
+    when others then
+        insert into pgtrickle.pgt_refresh_history (stream_table, started_at, mode, error)
+        values ('pgtrickle.customer_payments', v_started, 'differential', left(sqlerrm, 1000));
+        update pgtrickle.pgt_stream_table_state s
+        set checked_at = v_started,
+            consecutive_errors = s.consecutive_errors + 1,
+            last_error = left(sqlerrm, 1000),
+            suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+        where s.stream_table = 'pgtrickle.customer_payments';
+        raise warning using message = 'stream table pgtrickle.customer_payments: ' || left(sqlerrm, 1000);
+    end;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_tick(bool) is 'Refreshes stream table pgtrickle.customer_payments if that is due; an error is noted, and the third in a row suspends it.';
+
+-- The change logs that stream table pgtrickle.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing
+-- and will be recomputed.
+-- Reads pgtrickle.pgt_stream_table_state, pgtrickle.changes_public_customers, pgtrickle.changes_public_orders, pgtrickle.changes_public_captured_payments.
+-- From stream_tables.customer_payments in the spec.
+create function pgtrickle.customer_payments_waiting()
+    returns table (source text, log text, waiting bigint)
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    f record;
+begin
+    select s.seen, s.own_xid, s.own_no into f from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.customer_payments';
+    source := 'public.customers';
+    log := 'pgtrickle.changes_public_customers';
+    waiting := null;
+    if f.seen is not null and to_regclass('pgtrickle.changes_public_customers') is not null then
+        waiting := (select count(*) from pgtrickle.changes_public_customers c where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end);
+    end if;
+    return next;
+    source := 'public.orders';
+    log := 'pgtrickle.changes_public_orders';
+    waiting := null;
+    if f.seen is not null and to_regclass('pgtrickle.changes_public_orders') is not null then
+        waiting := (select count(*) from pgtrickle.changes_public_orders c where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end);
+    end if;
+    return next;
+    source := 'public.captured_payments';
+    log := 'pgtrickle.changes_public_captured_payments';
+    waiting := null;
+    if f.seen is not null and to_regclass('pgtrickle.changes_public_captured_payments') is not null then
+        waiting := (select count(*) from pgtrickle.changes_public_captured_payments c where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end);
+    end if;
+    return next;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_waiting() is 'The change logs that stream table pgtrickle.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed.';
+
+-- How stream table pgtrickle.customer_payments is kept up to date, and where it stands, line by line.
+-- Reads pgtrickle.pgt_stream_table_state, pg_index, pgtrickle.changes_public_customers, pgtrickle.changes_public_orders, pgtrickle.changes_public_captured_payments.
+-- From stream_tables.customer_payments in the spec.
+create function pgtrickle.customer_payments_explain()
+    returns setof text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+        select unnest(array[
+            'stream table: pgtrickle.customer_payments',
+            'from: stream_tables.customer_payments in the spec',
+            'query:',
+            '    SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at',
+            '    FROM customers c',
+            '    JOIN orders o ON o.customer_id = c.customer_id',
+            '    JOIN captured_payments p ON p.order_id = o.order_id',
+            '    GROUP BY c.customer_id, c.name',
+            'refresh mode: auto, in effect differential',
+            'strategy: merge_groups: to the stored groups is added by what their rows change',
+            'schedule: calculated: 1s',
+            'reads: public.customers, public.orders, public.captured_payments',
+            'stored in: pgtrickle.customer_payments_rows'
+        ]);
+    return query
+        select 'follows ' || w.source || ': log ' || w.log || ', ' || case
+                   when w.waiting is null then 'not needed until it is filled'
+                   when w.waiting = 1 then '1 row waits'
+                   else w.waiting || ' rows wait'
+               end
+        from pgtrickle.customer_payments_waiting() w;
+    return query
+        select unnest(array[
+                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+                   'last error: ' || t.last_error,
+                   'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
+               ])
+        from pgtrickle.pgt_stream_tables t
+        join pgtrickle.pgt_stream_table_state s on s.stream_table = 'pgtrickle.customer_payments'
+        where t.pgt_schema = 'pgtrickle' and t.pgt_name = 'customer_payments';
+    return query
+        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
+        from pg_index i
+        where i.indrelid = to_regclass('pgtrickle.customer_payments_rows')
+        order by i.indexrelid::regclass::text;
+end;
+$function$;
+comment on function pgtrickle.customer_payments_explain() is 'How stream table pgtrickle.customer_payments is kept up to date, and where it stands, line by line.';
+
+insert into pgtrickle.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
+) values (
+    'pgtrickle.customer_payments', 'pgtrickle', 'customer_payments', 'auto', 'differential', null,
+    'merge_groups', 'calculated', 2, 'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
+FROM customers c
+JOIN orders o ON o.customer_id = c.customer_id
+JOIN captured_payments p ON p.order_id = o.order_id
+GROUP BY c.customer_id, c.name'
+);
+
+insert into pgtrickle.pgt_stream_table_state (stream_table) values ('pgtrickle.customer_payments');
+
+-- Makes stream table pgtrickle.best_customers where it is missing, empty: the first refresh fills it.
+-- Writes pgtrickle.best_customers_rows, pgtrickle.best_customers.
+-- From stream_tables.best_customers in the spec.
+create function pgtrickle.best_customers_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+begin
+    if to_regclass('pgtrickle.best_customers_rows') is null then
+        -- The server names the types: those of the query.
+        create table pgtrickle.best_customers_rows as
+        select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
+        from (
+SELECT customer_id, name, paid
+FROM customer_payments
+WHERE paid >= 500
+        ) q
+        with no data;
+        alter table pgtrickle.best_customers_rows alter __mult set not null;
+        -- Rows are found by a hash of their identity, which may hold nulls, and compared then.
+        create index best_customers_hash on pgtrickle.best_customers_rows (__hash);
+        comment on table pgtrickle.best_customers_rows is 'What stream table pgtrickle.best_customers stores, made by Sluice extension shop.';
+    end if;
+    if to_regclass('pgtrickle.best_customers') is null then
+        create view pgtrickle.best_customers as
+        select r.customer_id, r.name, r.paid
+        from pgtrickle.best_customers_rows r
+        cross join generate_series(1, r.__mult);
+        comment on view pgtrickle.best_customers is 'Stream table of Sluice extension shop:
+SELECT customer_id, name, paid
+FROM customer_payments
+WHERE paid >= 500';
+    end if;
+end;
+$function$;
+comment on function pgtrickle.best_customers_attach() is 'Makes stream table pgtrickle.best_customers where it is missing, empty: the first refresh fills it.';
+
+-- Makes what stores stream table pgtrickle.best_customers anew if its columns are no longer those of the query, as types of columns that it reads were altered.
+-- Writes pgtrickle.best_customers_rows, pgtrickle.best_customers, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.best_customers in the spec.
+--
+-- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+create function pgtrickle.best_customers_fit()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+#variable_conflict use_column
+declare
+    v_detail text;
+    v_grants text[];
+    v_grant  text;
+begin
+    update pgtrickle.pgt_stream_table_state s set refit = false where s.stream_table = 'pgtrickle.best_customers';
+    if to_regclass('pgtrickle.best_customers_rows') is not null and to_regclass('pgtrickle.best_customers') is not null then
+        create view pgtrickle.pgt_probe as
+        select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
+        from (
+SELECT customer_id, name, paid
+FROM customer_payments
+WHERE paid >= 500
+        ) q;
+        if not exists (
+            select
+            from (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('pgtrickle.best_customers_rows') and a.attnum > 0 and not a.attisdropped
+            ) h
+            full join (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('pgtrickle.pgt_probe') and a.attnum > 0
+            ) w using (attname, atttypid, atttypmod, attcollation)
+            where h is null or w is null
+        ) then
+            drop view pgtrickle.pgt_probe;
+            return;
+        end if;
+        drop view pgtrickle.pgt_probe;
+    end if;
+
+    select array_agg(format('grant %s on %s to %s', g.privilege_type, 'pgtrickle.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end))
+    into v_grants
+    from pg_class c
+    cross join aclexplode(c.relacl) g
+    left join pg_roles r on r.oid = g.grantee
+    where c.oid = to_regclass('pgtrickle.best_customers') and g.grantee <> c.relowner;
+    begin
+        drop view if exists pgtrickle.best_customers;
+        drop table if exists pgtrickle.best_customers_rows;
+    exception when dependent_objects_still_exist then
+        get stacked diagnostics v_detail = pg_exception_detail;
+        raise exception using
+            errcode = '2BP01',
+            message = 'stream table pgtrickle.best_customers must be made anew, as types of what it reads were altered, but other objects depend on it: drop them, refresh it, and create them again',
+            detail = v_detail,
+            hint = 'Drop them, refresh it, and create them again.';
+    end;
+    perform pgtrickle.best_customers_attach();
+    foreach v_grant in array coalesce(v_grants, '{}') loop
+        execute v_grant;
+    end loop;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'pgtrickle.best_customers';
+end;
+$function$;
+comment on function pgtrickle.best_customers_fit() is 'Makes what stores stream table pgtrickle.best_customers anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
+
+-- Applies to stream table pgtrickle.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
+-- Reads pgtrickle.changes_pgtrickle_customer_payments, pgtrickle.pgt_stream_table_state; writes pgtrickle.best_customers_rows, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.best_customers in the spec.
+create function pgtrickle.best_customers_merge(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+as $function$
+#variable_conflict use_column
+declare
+    v_truncated boolean;
+    v_unfound   bigint;
+begin
+    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
+    perform from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.best_customers' for update;
+
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    seen as materialized (
+        select s.seen, s.own_xid, s.own_no
+        from pgtrickle.pgt_stream_table_state s
+        where s.stream_table = 'pgtrickle.best_customers'
+    ),
+    -- Δ pgtrickle.customer_payments
+    changes1 as materialized (
+        select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
+        from pgtrickle.changes_pgtrickle_customer_payments c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+        group by c.customer_id, c.name, c.paid
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: σ(Δ customer_payments)
+    d1 as not materialized (
+        select c.customer_id, c.name, c.paid, c.__mult
+        from changes1 c
+        where c.paid >= 500
+    ),
+    -- signed: what comes and goes
+    signed as not materialized (
+        select *
+        from d1
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select
+            d.customer_id,
+            d.name,
+            d.paid,
+            sum(d.__mult)::bigint as __mult,
+            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
+        from signed d
+        group by d.customer_id, d.name, d.paid
+        having sum(d.__mult) <> 0
+    ),
+    -- The stored rows that it is about, each found once.
+    found as materialized (
+        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
+        from delta d
+        left join pgtrickle.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
+    ),
+    removed as (
+        delete from pgtrickle.best_customers_rows r
+        using found f
+        where r.ctid = f.__at and f.__was + f.__mult <= 0
+    ),
+    counted as (
+        update pgtrickle.best_customers_rows r
+        set __mult = f.__was + f.__mult
+        from found f
+        where r.ctid = f.__at and f.__was + f.__mult > 0
+    ),
+    added as (
+        insert into pgtrickle.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
+        from found f
+        where f.__at is null and f.__mult > 0
+    ),
+    advanced as (
+        update pgtrickle.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('pgtrickle.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        where s.stream_table = 'pgtrickle.best_customers'
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           (select count(*) from found f where f.__was + f.__mult < 0),
+           exists (select from pgtrickle.changes_pgtrickle_customer_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end)
+    into inserted, deleted, v_unfound, v_truncated
+    from delta d;
+
+    if v_truncated then
+        raise exception using errcode = 'SLR01', message = 'a source was truncated';
+    elsif v_unfound <> 0 then
+        raise exception using
+            errcode = 'SLR01',
+            message = 'pgtrickle.best_customers lacked rows that went',
+            detail = format('%s rows were not there.', v_unfound),
+            hint = 'Something else wrote to it, or a source changed without its triggers.';
+    end if;
+end;
+$function$;
+comment on function pgtrickle.best_customers_merge() is 'Applies to stream table pgtrickle.best_customers what its sources'' change logs have that it has not seen; returns how many rows came and went.';
+
+-- Recomputes stream table pgtrickle.best_customers and applies the difference; returns how many rows came and went.
+-- Reads pgtrickle.pgt_stream_table_state and what the query reads; writes pgtrickle.best_customers_rows, pgtrickle.pgt_stream_table_state.
+-- From stream_tables.best_customers in the spec.
+create function pgtrickle.best_customers_rebuild(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, pgtrickle, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+as $function$
+#variable_conflict use_column
+begin
+    perform from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.best_customers' for update;
+
+    with
+    -- signed: the query − what is stored
+    signed as not materialized (
+        select q.customer_id, q.name, q.paid, 1 as __mult
+        from (
+SELECT customer_id, name, paid
+FROM customer_payments
+WHERE paid >= 500
+) q
+        union all
+        select s.customer_id, s.name, s.paid, -s.__mult
+        from pgtrickle.best_customers_rows s
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select
+            d.customer_id,
+            d.name,
+            d.paid,
+            sum(d.__mult)::bigint as __mult,
+            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
+        from signed d
+        group by d.customer_id, d.name, d.paid
+        having sum(d.__mult) <> 0
+    ),
+    -- The stored rows that it is about, each found once.
+    found as materialized (
+        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
+        from delta d
+        left join pgtrickle.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
+    ),
+    removed as (
+        delete from pgtrickle.best_customers_rows r
+        using found f
+        where r.ctid = f.__at and f.__was + f.__mult <= 0
+    ),
+    counted as (
+        update pgtrickle.best_customers_rows r
+        set __mult = f.__was + f.__mult
+        from found f
+        where r.ctid = f.__at and f.__was + f.__mult > 0
+    ),
+    added as (
+        insert into pgtrickle.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
+        from found f
+        where f.__at is null and f.__mult > 0
+    ),
+    advanced as (
+        update pgtrickle.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('pgtrickle.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        where s.stream_table = 'pgtrickle.best_customers'
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
+    into inserted, deleted
+    from delta d;
+end;
+$function$;
+comment on function pgtrickle.best_customers_rebuild() is 'Recomputes stream table pgtrickle.best_customers and applies the difference; returns how many rows came and went.';
+
+-- Brings stream table pgtrickle.best_customers up to date, by its changes if it can, and notes that.
+-- Reads and writes pgtrickle.pgt_stream_table_state; writes pgtrickle.best_customers_rows, pgtrickle.pgt_refresh_history.
+-- From stream_tables.best_customers in the spec.
+--
+-- p_always: note it even if nothing changed.
+create function pgtrickle.best_customers_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_reason  text;
+begin
+    -- A source was altered, or somebody dropped what stores the rows.
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.best_customers' and s.refit)
+        or to_regclass('pgtrickle.best_customers_rows') is null or to_regclass('pgtrickle.best_customers') is null
+    then
+        perform pgtrickle.best_customers_fit();
+    end if;
+    select case
+        when s.seen is not null then null
+        when s.last_refresh_at is null then 'filled for the first time'
+        else 'what it has seen is not known any more'
+    end
+    into v_reason
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.best_customers'
+    for update;
+    mode := 'differential';
+    if v_reason is null then
+        -- Where so much has changed, computing everything is cheaper.
+        select 'many changed rows of pgtrickle.customer_payments'
+        into v_reason
+        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'pgtrickle.customer_payments'::regclass) most
+        where (
+            select count(*)
+            from (
+                select
+                from pgtrickle.changes_pgtrickle_customer_payments c, pgtrickle.pgt_stream_table_state f
+                where f.stream_table = 'pgtrickle.best_customers'
+                  and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+                limit most.rows + 1
+            ) n
+        ) > most.rows;
+    end if;
+    if v_reason is null then
+        begin
+            select m.inserted, m.deleted into inserted, deleted from pgtrickle.best_customers_merge() m;
+        exception when sqlstate 'SLR01' or unique_violation then
+            -- A truncated table may have the same keys again.
+            v_reason := sqlerrm;
+        end;
+    end if;
+    if v_reason is not null then
+        mode := 'full';
+        select r.inserted, r.deleted into inserted, deleted from pgtrickle.best_customers_rebuild() r;
+    end if;
+    refresh_id := gen_random_uuid();
+    if p_always or inserted > 0 or deleted > 0 then
+        insert into pgtrickle.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
+        values (refresh_id, 'pgtrickle.best_customers', v_started, mode, v_reason, inserted, deleted);
+    end if;
+end;
+$function$;
+comment on function pgtrickle.best_customers_refresh(bool) is 'Brings stream table pgtrickle.best_customers up to date, by its changes if it can, and notes that.';
+
+-- Refreshes stream table pgtrickle.best_customers if that is due; an error is noted, and the third in a row suspends it.
+-- Reads and writes pgtrickle.pgt_stream_table_state, pgtrickle.pgt_refresh_history; writes pgtrickle.best_customers_rows.
+-- From stream_tables.best_customers in the spec.
+--
+-- p_now: even if it is not due; then what another session prevents is an error.
+create function pgtrickle.best_customers_tick(p_now boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_fit     boolean;
+    v_problem text;
+begin
+    perform
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    if not found then
+        return;
+    end if;
+    -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
+    begin
+        v_fit := pgtrickle.pgt_sources_fit('pgtrickle.best_customers');
+    exception when lock_not_available then
+        return; -- somebody is altering a source; the next tick looks again
+    end;
+    perform
+    from pgtrickle.pgt_stream_table_state s
+    where s.stream_table = 'pgtrickle.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    for update skip locked;
+    if not found then
+        return;
+    end if;
+    if not v_fit then
+        select t.last_error
+        into v_problem
+        from pgtrickle.pgt_stream_tables t
+        where t.pgt_schema = 'pgtrickle' and t.pgt_name = 'best_customers';
+        -- Noted once, and never suspended: it goes on by itself when the source is well again.
+        if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.best_customers' and s.last_error is distinct from v_problem) then
+            insert into pgtrickle.pgt_refresh_history (stream_table, started_at, mode, error)
+            values ('pgtrickle.best_customers', v_started, 'differential', left(v_problem, 1000));
+            raise warning using message = 'stream table pgtrickle.best_customers: ' || v_problem;
+        end if;
+        update pgtrickle.pgt_stream_table_state s
+        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
+        where s.stream_table = 'pgtrickle.best_customers';
+        return;
+    end if;
+    begin
+        perform pgtrickle.best_customers_refresh(false);
+        update pgtrickle.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'pgtrickle.best_customers';
+    exception when serialization_failure or deadlock_detected then
+        if p_now then
+            raise;
+        end if;
+        -- Another session was at it: the next tick tries again.
+    when others then
+        insert into pgtrickle.pgt_refresh_history (stream_table, started_at, mode, error)
+        values ('pgtrickle.best_customers', v_started, 'differential', left(sqlerrm, 1000));
+        update pgtrickle.pgt_stream_table_state s
+        set checked_at = v_started,
+            consecutive_errors = s.consecutive_errors + 1,
+            last_error = left(sqlerrm, 1000),
+            suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+        where s.stream_table = 'pgtrickle.best_customers';
+        raise warning using message = 'stream table pgtrickle.best_customers: ' || left(sqlerrm, 1000);
+    end;
+end;
+$function$;
+comment on function pgtrickle.best_customers_tick(bool) is 'Refreshes stream table pgtrickle.best_customers if that is due; an error is noted, and the third in a row suspends it.';
+
+-- The change logs that stream table pgtrickle.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing
+-- and will be recomputed.
+-- Reads pgtrickle.pgt_stream_table_state, pgtrickle.changes_pgtrickle_customer_payments.
+-- From stream_tables.best_customers in the spec.
+create function pgtrickle.best_customers_waiting()
+    returns table (source text, log text, waiting bigint)
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    f record;
+begin
+    select s.seen, s.own_xid, s.own_no into f from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.best_customers';
+    source := 'pgtrickle.customer_payments';
+    log := 'pgtrickle.changes_pgtrickle_customer_payments';
+    waiting := null;
+    if f.seen is not null and to_regclass('pgtrickle.changes_pgtrickle_customer_payments') is not null then
+        waiting := (select count(*) from pgtrickle.changes_pgtrickle_customer_payments c where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end);
+    end if;
+    return next;
+end;
+$function$;
+comment on function pgtrickle.best_customers_waiting() is 'The change logs that stream table pgtrickle.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed.';
+
+-- How stream table pgtrickle.best_customers is kept up to date, and where it stands, line by line.
+-- Reads pgtrickle.pgt_stream_table_state, pg_index, pgtrickle.changes_pgtrickle_customer_payments.
+-- From stream_tables.best_customers in the spec.
+create function pgtrickle.best_customers_explain()
+    returns setof text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+        select unnest(array[
+            'stream table: pgtrickle.best_customers',
+            'from: stream_tables.best_customers in the spec',
+            'query:',
+            '    SELECT customer_id, name, paid',
+            '    FROM customer_payments',
+            '    WHERE paid >= 500',
+            'refresh mode: auto, in effect differential',
+            'strategy: merge_rows: the rows by which the query changes are added and taken away',
+            'schedule: 1s',
+            'reads: pgtrickle.customer_payments',
+            'stored in: pgtrickle.best_customers_rows'
+        ]);
+    return query
+        select 'follows ' || w.source || ': log ' || w.log || ', ' || case
+                   when w.waiting is null then 'not needed until it is filled'
+                   when w.waiting = 1 then '1 row waits'
+                   else w.waiting || ' rows wait'
+               end
+        from pgtrickle.best_customers_waiting() w;
+    return query
+        select unnest(array[
+                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+                   'last error: ' || t.last_error,
+                   'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
+               ])
+        from pgtrickle.pgt_stream_tables t
+        join pgtrickle.pgt_stream_table_state s on s.stream_table = 'pgtrickle.best_customers'
+        where t.pgt_schema = 'pgtrickle' and t.pgt_name = 'best_customers';
+    return query
+        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
+        from pg_index i
+        where i.indrelid = to_regclass('pgtrickle.best_customers_rows')
+        order by i.indexrelid::regclass::text;
+end;
+$function$;
+comment on function pgtrickle.best_customers_explain() is 'How stream table pgtrickle.best_customers is kept up to date, and where it stands, line by line.';
+
+insert into pgtrickle.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
+) values (
+    'pgtrickle.best_customers', 'pgtrickle', 'best_customers', 'auto', 'differential', null,
+    'merge_rows', '1s', 3, 'SELECT customer_id, name, paid
+FROM customer_payments
+WHERE paid >= 500'
+);
+
+insert into pgtrickle.pgt_stream_table_state (stream_table) values ('pgtrickle.best_customers');
+
 -- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
 -- Reads and writes nothing.
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
@@ -3838,6 +7151,457 @@ end;
 $function$;
 comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks.';
 
+-- The full name of a stream table that is named with or without its schema.
+-- Reads pgt_stream_table_config.
+create function pgtrickle.pgt_stream_table(p_name text)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_names text[];
+begin
+    select array_agg(c.stream_table order by c.stream_table) into v_names
+    from pgtrickle.pgt_stream_table_config c
+    where c.stream_table = p_name or c.pgt_name = p_name;
+    if v_names is null then
+        raise exception using
+            errcode = '42704',
+            message = 'stream table not found: ' || coalesce(p_name, '<null>'),
+            detail = 'Extension shop has no stream table of this name.',
+            hint = coalesce('Its stream tables: ' || (select string_agg(c.stream_table, ', ' order by c.stream_table) from pgtrickle.pgt_stream_table_config c) || '.', '');
+    elsif p_name = any (v_names) then
+        return p_name;
+    elsif cardinality(v_names) > 1 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_name: several stream tables are called ' || p_name,
+            detail = 'They are ' || array_to_string(v_names, ', ') || '.',
+            hint = 'Give the schema too.';
+    end if;
+    return v_names[1];
+end;
+$function$;
+comment on function pgtrickle.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema.';
+
+-- Brings a stream table up to date, and before it those that it reads.
+-- Reads and writes everything of the stream table.
+-- From stream_tables in the spec.
+create function pgtrickle.refresh_stream_table(p_name text)
+    returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    perform pgtrickle.pgt_check_origin();
+    case pgtrickle.pgt_stream_table(p_name)
+        when 'pgtrickle.large_orders' then
+            perform pgtrickle.pgt_require_sources('pgtrickle.large_orders');
+            return query select r.refresh_id, r.mode, r.inserted, r.deleted from pgtrickle.large_orders_refresh(true) r;
+        when 'pgtrickle.customer_payments' then
+            perform pgtrickle.pgt_require_sources('pgtrickle.customer_payments');
+            return query select r.refresh_id, r.mode, r.inserted, r.deleted from pgtrickle.customer_payments_refresh(true) r;
+        when 'pgtrickle.best_customers' then
+            perform pgtrickle.pgt_require_sources('pgtrickle.customer_payments');
+            perform pgtrickle.customer_payments_refresh(false);
+            perform pgtrickle.pgt_require_sources('pgtrickle.best_customers');
+            return query select r.refresh_id, r.mode, r.inserted, r.deleted from pgtrickle.best_customers_refresh(true) r;
+    end case;
+end;
+$function$;
+comment on function pgtrickle.refresh_stream_table(text) is 'Brings a stream table up to date, and before it those that it reads.';
+
+-- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
+-- Reads and writes everything of the stream tables.
+create procedure pgtrickle.pgt_fill()
+    language plpgsql
+as $procedure$
+begin
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.large_orders' and s.seen is null) then
+        raise notice 'filling %', 'pgtrickle.large_orders';
+        begin
+            perform pgtrickle.pgt_require_sources('pgtrickle.large_orders');
+            perform pgtrickle.large_orders_refresh(true);
+        exception when others then
+            -- The others are filled all the same; tick() tries this one again.
+            update pgtrickle.pgt_stream_table_state s
+            set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
+            where s.stream_table = 'pgtrickle.large_orders';
+            raise warning using message = 'stream table pgtrickle.large_orders is not filled: ' || sqlerrm;
+        end;
+        commit;
+    end if;
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.customer_payments' and s.seen is null) then
+        raise notice 'filling %', 'pgtrickle.customer_payments';
+        begin
+            perform pgtrickle.pgt_require_sources('pgtrickle.customer_payments');
+            perform pgtrickle.customer_payments_refresh(true);
+        exception when others then
+            -- The others are filled all the same; tick() tries this one again.
+            update pgtrickle.pgt_stream_table_state s
+            set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
+            where s.stream_table = 'pgtrickle.customer_payments';
+            raise warning using message = 'stream table pgtrickle.customer_payments is not filled: ' || sqlerrm;
+        end;
+        commit;
+    end if;
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.best_customers' and s.seen is null) then
+        raise notice 'filling %', 'pgtrickle.best_customers';
+        begin
+            perform pgtrickle.pgt_require_sources('pgtrickle.best_customers');
+            perform pgtrickle.best_customers_refresh(true);
+        exception when others then
+            -- The others are filled all the same; tick() tries this one again.
+            update pgtrickle.pgt_stream_table_state s
+            set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
+            where s.stream_table = 'pgtrickle.best_customers';
+            raise warning using message = 'stream table pgtrickle.best_customers is not filled: ' || sqlerrm;
+        end;
+        commit;
+    end if;
+end;
+$procedure$;
+comment on procedure pgtrickle.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.';
+
+-- How each stream table of extension shop is doing, those first that others read.
+-- Reads pgt_stream_tables.
+-- From stream_tables in the spec.
+create function pgtrickle.pgt_status()
+    returns table (
+    pgt_name text,
+    status text,
+    effective_mode text,
+    schedule text,
+    staleness interval,
+    consecutive_errors integer,
+    last_error text
+)
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select t.pgt_name::text, t.status, t.effective_mode, t.schedule, t.staleness, t.consecutive_errors, t.last_error
+    from pgtrickle.pgt_stream_tables t
+$function$;
+comment on function pgtrickle.pgt_status() is 'How each stream table of extension shop is doing, those first that others read.';
+
+-- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
+-- Reads pgt_refresh_history.
+-- From stream_tables in the spec.
+create function pgtrickle.get_refresh_history(p_name text, p_limit integer default 20)
+    returns table (
+    refresh_id uuid,
+    started_at timestamptz,
+    finished_at timestamptz,
+    mode text,
+    reason text,
+    inserted bigint,
+    deleted bigint,
+    error text
+)
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+    v_name text;
+begin
+    if p_limit is null or p_limit < 1 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_limit must be one or more',
+            detail = 'Stream table ' || coalesce(p_name, '<null>') || ', p_limit ' || coalesce(p_limit::text, '<null>') || '.',
+            hint = 'Give the number of refreshes to return.';
+    end if;
+    v_name := pgtrickle.pgt_stream_table(p_name);
+    return query
+        select h.refresh_id, h.started_at, h.finished_at, h.mode, h.reason, h.inserted, h.deleted, h.error
+        from pgtrickle.pgt_refresh_history h
+        where h.stream_table = v_name
+        order by h.started_at desc, h.finished_at desc, h.refresh_id
+        limit p_limit;
+end;
+$function$;
+comment on function pgtrickle.get_refresh_history(text, int4) is 'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.';
+
+-- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
+-- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
+-- From stream_tables in the spec.
+create function pgtrickle.pgt_waiting()
+    returns table (stream_table text, source text, log text, waiting bigint)
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query select 'pgtrickle.customer_payments', w.source, w.log, w.waiting from pgtrickle.customer_payments_waiting() w;
+    return query select 'pgtrickle.best_customers', w.source, w.log, w.waiting from pgtrickle.best_customers_waiting() w;
+end;
+$function$;
+comment on function pgtrickle.pgt_waiting() is 'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.';
+
+-- How a stream table is kept up to date, and where it stands, line by line.
+-- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
+-- that it may not read.
+-- From stream_tables in the spec.
+create function pgtrickle.explain_st(p_name text)
+    returns setof text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    case pgtrickle.pgt_stream_table(p_name)
+        when 'pgtrickle.large_orders' then
+            return query select e.line from pgtrickle.large_orders_explain() as e(line) where e.line is not null;
+        when 'pgtrickle.customer_payments' then
+            return query select e.line from pgtrickle.customer_payments_explain() as e(line) where e.line is not null;
+        when 'pgtrickle.best_customers' then
+            return query select e.line from pgtrickle.best_customers_explain() as e(line) where e.line is not null;
+    end case;
+end;
+$function$;
+comment on function pgtrickle.explain_st(text) is 'How a stream table is kept up to date, and where it stands, line by line.';
+
+-- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
+-- Writes pgt_stream_table_state; notifies pg_trickle_alert.
+-- From stream_tables in the spec.
+create function pgtrickle.resume_stream_table(p_name text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_name text := pgtrickle.pgt_stream_table(p_name);
+begin
+    update pgtrickle.pgt_stream_table_state s
+    set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- nothing but computing it anew gets past that
+        suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
+    where s.stream_table = v_name;
+end;
+$function$;
+comment on function pgtrickle.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.';
+
+-- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
+-- Reads and writes nothing; notifies pg_trickle_alert.
+-- From stream_tables in the spec.
+create function pgtrickle.pgt_stream_table_alert()
+    returns trigger
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_type   text := case
+        when old.suspended_at is null and new.suspended_at is not null then 'auto_suspended'
+        when old.suspended_at is not null and new.suspended_at is null then 'resumed'
+        when old.consecutive_errors = 0 then 'refresh_failed'
+        when new.last_refresh_at is distinct from old.last_refresh_at then 'refresh_completed'
+        else 'resumed' -- errors were forgotten, which is not yet success
+    end;
+    v_errors integer := greatest(old.consecutive_errors, new.consecutive_errors);
+    v_error  text := coalesce(new.last_error, old.last_error);
+    v_alert  text;
+begin
+    v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', v_error)::text;
+    -- A notification holds less than 8000 bytes.
+    if octet_length(v_alert) > 7900 then
+        v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', left(v_error, 500))::text;
+    end if;
+    perform pg_notify('pg_trickle_alert', v_alert);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.pgt_stream_table_alert() is 'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.';
+
+-- Calls the alert for transitions only; other refreshes pay for the condition.
+create trigger pgt_stream_table_alert
+    after update of consecutive_errors, suspended_at on pgtrickle.pgt_stream_table_state
+    for each row
+    when (
+        (old.consecutive_errors = 0) <> (new.consecutive_errors = 0)
+        or (old.suspended_at is null) <> (new.suspended_at is null)
+    )
+    execute function pgtrickle.pgt_stream_table_alert();
+comment on trigger pgt_stream_table_alert on pgtrickle.pgt_stream_table_state is 'Calls the alert for transitions only; other refreshes pay for the condition.';
+
+-- Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer
+-- ones; returns how many. It waits for nobody, and notes an error with the task.
+-- Reads pgt_stream_table_config; writes pgt_refresh_history, pgt_tasks.
+-- From stream_tables in the spec.
+create function pgtrickle.pgt_trim_history(p_batch_size integer)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_rows bigint;
+begin
+    -- Materialized: the scan for the ten thousandth runs once for each stream table, not once for each row.
+    with kept as materialized (
+        select c.stream_table,
+               greatest(now() - interval '7 days', (
+                   select n.started_at
+                   from pgtrickle.pgt_refresh_history n
+                   where n.stream_table = c.stream_table
+                   order by n.started_at desc
+                   offset 10000
+                   limit 1
+               )) as since
+        from pgtrickle.pgt_stream_table_config c
+    )
+    delete from pgtrickle.pgt_refresh_history h
+    where h.ctid = any (array(
+        select o.ctid
+        from kept k
+        join pgtrickle.pgt_refresh_history o on o.stream_table = k.stream_table and o.started_at <= k.since
+        limit p_batch_size
+        for update of o skip locked
+    ));
+    get diagnostics v_rows = row_count;
+    return v_rows;
+exception when others then
+    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'refresh history: retention';
+    raise warning using message = 'refresh history: retention: ' || left(sqlerrm, 1000);
+    return 0::bigint;
+end;
+$function$;
+comment on function pgtrickle.pgt_trim_history(int4) is 'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; returns how many. It waits for nobody, and notes an error with the task.';
+
+-- They run with their owner's rights, so not everybody may call them.
+revoke execute on function pgtrickle.pgt_waiting(), pgtrickle.explain_st(text) from public;
+
+insert into pgtrickle.pgt_tasks (task) values ('refresh history: retention');
+
+-- Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were.
+-- Reads and writes pgt_stream_table_state; writes the logs.
+--
+-- A stream table that has seen nothing needs no log, as it will be recomputed. One that has been suspended for an hour becomes like that,
+-- so that it does not keep the logs for ever. An error is noted with the task, and keeps nothing else from being done.
+create function pgtrickle.pgt_prune()
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_unseen text[];
+    v_rows   bigint;
+    v_total  bigint := 0::bigint;
+begin
+    update pgtrickle.pgt_tasks t
+    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+    where t.task = (
+        select d.task
+        from pgtrickle.pgt_tasks d
+        where d.task = 'change logs: pruning' and d.last_run_at <= clock_timestamp() - interval '10 seconds'
+        for update skip locked
+    );
+    if not found then
+        return 0::bigint;
+    end if;
+    begin
+        -- One that is being filled holds its row, and will need all that its snapshot does not show: its logs stay. The others wait for us;
+        -- writing their rows makes a refresh fail whose snapshot is older than what goes now.
+        with unseen as (
+            update pgtrickle.pgt_stream_table_state s
+            set seen = null, own_xid = null, own_no = null
+            where s.stream_table = any (array(
+                select u.stream_table
+                from pgtrickle.pgt_stream_table_state u
+                where u.stream_table in ('pgtrickle.customer_payments', 'pgtrickle.best_customers')
+                  and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
+                for update skip locked
+            ))
+            returning s.stream_table
+        )
+        select array_agg(u.stream_table) into v_unseen from unseen u;
+        -- A transaction below the oldest that a frontier does not show is below all of them.
+        if to_regclass('pgtrickle.changes_public_customers') is not null then
+            delete from pgtrickle.changes_public_customers c
+            where c.__xid < (
+                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.customer_payments')
+                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                limit 1
+            )
+              and not exists (
+                select
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.customer_payments') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
+            );
+            get diagnostics v_rows = row_count;
+            v_total := v_total + v_rows;
+        end if;
+        -- A transaction below the oldest that a frontier does not show is below all of them.
+        if to_regclass('pgtrickle.changes_public_orders') is not null then
+            delete from pgtrickle.changes_public_orders c
+            where c.__xid < (
+                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.customer_payments')
+                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                limit 1
+            )
+              and not exists (
+                select
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.customer_payments') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
+            );
+            get diagnostics v_rows = row_count;
+            v_total := v_total + v_rows;
+        end if;
+        -- A transaction below the oldest that a frontier does not show is below all of them.
+        if to_regclass('pgtrickle.changes_public_captured_payments') is not null then
+            delete from pgtrickle.changes_public_captured_payments c
+            where c.__xid < (
+                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.customer_payments')
+                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                limit 1
+            )
+              and not exists (
+                select
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.customer_payments') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
+            );
+            get diagnostics v_rows = row_count;
+            v_total := v_total + v_rows;
+        end if;
+        -- A transaction below the oldest that a frontier does not show is below all of them.
+        if to_regclass('pgtrickle.changes_pgtrickle_customer_payments') is not null then
+            delete from pgtrickle.changes_pgtrickle_customer_payments c
+            where c.__xid < (
+                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.best_customers')
+                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                limit 1
+            )
+              and not exists (
+                select
+                from pgtrickle.pgt_stream_table_state s
+                where s.stream_table in ('pgtrickle.best_customers') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
+            );
+            get diagnostics v_rows = row_count;
+            v_total := v_total + v_rows;
+        end if;
+    exception when others then
+        v_total := 0::bigint;
+        update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
+        raise warning using message = 'change logs: pruning: ' || left(sqlerrm, 1000);
+    end;
+    return v_total;
+end;
+$function$;
+comment on function pgtrickle.pgt_prune() is 'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were.';
+
+insert into pgtrickle.pgt_tasks (task) values ('change logs: pruning');
+
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin.
 --
@@ -3882,6 +7646,20 @@ begin
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    if pgtrickle.pgt_sources_fit('pgtrickle.large_orders') then
+        perform pgtrickle.large_orders_attach();
+    end if;
+    if pgtrickle.pgt_sources_fit('pgtrickle.customer_payments') then
+        perform pgtrickle.customer_payments_attach();
+    end if;
+    if pgtrickle.pgt_sources_fit('pgtrickle.best_customers') then
+        perform pgtrickle.best_customers_attach();
+    end if;
+    perform pgtrickle.now_public_orders_attach();
+    if exists (select from pgtrickle.pgt_stream_table_state s where s.stream_table = 'pgtrickle.large_orders' and s.seen is null) then
+        perform pgtrickle.large_orders_rebuild();
+    end if;
+    delete from pgtrickle.pending_public_orders p where p.__xid = pg_current_xact_id();
 end;
 $function$;
 comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
@@ -3909,12 +7687,28 @@ begin
         where n.nspname = 'pgtrickle'
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
+          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass, 'pgtrickle.pgt_stream_table_state'::regclass]::oid[])
               or t.tgname like 'shop!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
         v_count := v_count + 1;
     end loop;
+    delete from pgtrickle.pgt_source_state;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'pgtrickle.best_customers';
+    drop view if exists pgtrickle.best_customers;
+    drop table if exists pgtrickle.best_customers_rows;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'pgtrickle.customer_payments';
+    drop view if exists pgtrickle.customer_payments;
+    drop table if exists pgtrickle.customer_payments_rows;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'pgtrickle.large_orders';
+    drop view if exists pgtrickle.large_orders;
+    drop table if exists pgtrickle.large_orders_rows;
+    drop table if exists pgtrickle.changes_public_customers;
+    drop table if exists pgtrickle.changes_public_orders;
+    drop table if exists pgtrickle.changes_public_captured_payments;
+    drop table if exists pgtrickle.changes_pgtrickle_customer_payments;
+    drop view if exists pgtrickle.absent_public_orders;
+    drop table if exists pgtrickle.pending_public_orders;
     return v_count;
 end;
 $function$;
@@ -3931,7 +7725,44 @@ as $function$
 begin
     perform pgtrickle.order_events_rebuild();
     perform pgtrickle.payments_rebuild();
+    delete from pgtrickle.pgt_source_state;
     perform pgtrickle.attach();
+    if to_regclass('pgtrickle.changes_public_customers') is not null then
+        truncate pgtrickle.changes_public_customers;
+    end if;
+    if to_regclass('pgtrickle.changes_public_orders') is not null then
+        truncate pgtrickle.changes_public_orders;
+    end if;
+    if to_regclass('pgtrickle.changes_public_captured_payments') is not null then
+        truncate pgtrickle.changes_public_captured_payments;
+    end if;
+    if to_regclass('pgtrickle.changes_pgtrickle_customer_payments') is not null then
+        truncate pgtrickle.changes_pgtrickle_customer_payments;
+    end if;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'pgtrickle.large_orders';
+    begin
+        if pgtrickle.pgt_sources_fit('pgtrickle.large_orders') then
+            perform pgtrickle.large_orders_refresh(true);
+        end if;
+    exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
+        raise warning using message = 'stream table pgtrickle.large_orders: ' || left(sqlerrm, 1000);
+    end;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'pgtrickle.customer_payments';
+    begin
+        if pgtrickle.pgt_sources_fit('pgtrickle.customer_payments') then
+            perform pgtrickle.customer_payments_refresh(true);
+        end if;
+    exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
+        raise warning using message = 'stream table pgtrickle.customer_payments: ' || left(sqlerrm, 1000);
+    end;
+    update pgtrickle.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'pgtrickle.best_customers';
+    begin
+        if pgtrickle.pgt_sources_fit('pgtrickle.best_customers') then
+            perform pgtrickle.best_customers_refresh(true);
+        end if;
+    exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
+        raise warning using message = 'stream table pgtrickle.best_customers: ' || left(sqlerrm, 1000);
+    end;
     update pgtrickle.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
@@ -3988,6 +7819,31 @@ declare
     v_rows     bigint;
 begin
     perform pgtrickle.pgt_check_origin();
+    commit;
+    perform pgtrickle.large_orders_tick(false);
+    commit;
+    perform pgtrickle.customer_payments_tick(false);
+    commit;
+    perform pgtrickle.best_customers_tick(false);
+    commit;
+    perform pgtrickle.pgt_prune();
+    commit;
+
+    -- The refresh history: retention, in batches.
+    update pgtrickle.pgt_tasks t
+    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+    where t.task = (
+        select d.task
+        from pgtrickle.pgt_tasks d
+        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        for update skip locked
+    );
+    if found then
+        loop
+            commit;
+            exit when pgtrickle.pgt_trim_history(1000) < 1000;
+        end loop;
+    end if;
     commit;
     if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
         return;
@@ -4105,6 +7961,23 @@ declare
     v_rows     bigint;
 begin
     perform pgtrickle.pgt_check_origin();
+    perform pgtrickle.large_orders_tick(false);
+    perform pgtrickle.customer_payments_tick(false);
+    perform pgtrickle.best_customers_tick(false);
+    perform pgtrickle.pgt_prune();
+
+    -- The refresh history: retention, in batches.
+    update pgtrickle.pgt_tasks t
+    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+    where t.task = (
+        select d.task
+        from pgtrickle.pgt_tasks d
+        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        for update skip locked
+    );
+    if found then
+        perform pgtrickle.pgt_trim_history(10000);
+    end if;
     if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
@@ -4231,8 +8104,9 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'ba3c20bf203c2d1c30c6adca1c7c6c4c', 'plain');
+values ('shop', '1.0.0', '37ff1062986335af9d3a4c6df3df91cc', 'plain');
 
 select pgtrickle.attach();
 
 commit;
+call pgtrickle.pgt_fill();
