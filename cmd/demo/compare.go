@@ -12,7 +12,7 @@ type streamTable struct{ name, query string }
 
 // compareTables refreshes each stream table and compares it with its query.
 func compareTables(ctx context.Context, conn *pgx.Conn) (map[string]Compared, error) {
-	rows, err := conn.Query(ctx, "select pgt_name, query from pgtrickle.pgt_stream_tables")
+	rows, err := conn.Query(ctx, "select pgt_name, query from sales.pgt_stream_tables")
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func compareTables(ctx context.Context, conn *pgx.Conn) (map[string]Compared, er
 		return nil, err
 	}
 	// Where their names mean what they mean to the stream tables.
-	if _, err := conn.Exec(ctx, "set search_path = public, pgtrickle"); err != nil {
+	if _, err := conn.Exec(ctx, "set search_path = public, sales"); err != nil {
 		return nil, err
 	}
 	found := map[string]Compared{}
@@ -37,10 +37,10 @@ func compareTables(ctx context.Context, conn *pgx.Conn) (map[string]Compared, er
 
 // compare counts the rows that only one of the two has.
 func (t streamTable) compare(ctx context.Context, conn *pgx.Conn) (c Compared, err error) {
-	if _, err := conn.Exec(ctx, "select from pgtrickle.refresh_stream_table($1)", t.name); err != nil {
+	if _, err := conn.Exec(ctx, "select from sales.refresh_stream_table($1)", t.name); err != nil {
 		return c, err
 	}
-	table := pgx.Identifier{"pgtrickle", t.name}.Sanitize()
+	table := pgx.Identifier{"sales", t.name}.Sanitize()
 	const sql = `
 with is_ as (table %[1]s), should as (%[2]s)
 select (select count(*) from is_),
