@@ -648,7 +648,13 @@ declare
     v_hint    text;
 begin
     select s.* into c from sales.pgt_source_config s where s.source = p_source;
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if current_setting('transaction_isolation') <> 'read committed' and not exists (
+        -- What this transaction itself altered, or truncated, it sees.
+        select
+        from sales.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
+        join pg_class r on r.oid = m.oid
+        where age(r.xmin) <= age(pg_current_xact_id()::xid)
+    ) then
         raise exception using
             errcode = '40001',
             message = format('source %s was altered, which this transaction may not see', p_source),
@@ -4220,7 +4226,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '972de8fda4bc1afc56bdb26cccf973d5', 'plain');
+values ('sales', '1.0.0', '2d245c4f1feeb5ec0f77cac6ac144d90', 'plain');
 
 select sales.attach();
 
