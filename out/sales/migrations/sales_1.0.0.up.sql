@@ -3970,6 +3970,7 @@ begin
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform sales.now_public_orders_attach();
     if sales.pgt_sources_fit('sales.large_orders') then
         perform sales.large_orders_attach();
     end if;
@@ -3979,7 +3980,6 @@ begin
     if sales.pgt_sources_fit('sales.best_customers') then
         perform sales.best_customers_attach();
     end if;
-    perform sales.now_public_orders_attach();
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
         perform sales.large_orders_rebuild();
     end if;
@@ -4226,7 +4226,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2d245c4f1feeb5ec0f77cac6ac144d90', 'plain');
+values ('sales', '1.0.0', '73a21498f2afb597049b4586fce01e64', 'plain');
 
 select sales.attach();
 
