@@ -12,6 +12,7 @@ import (
 // Explain says how a stream table is kept up to date: all of it, or one stage. Problems of the spec's queries come back.
 func Explain(s *spec.Spec, name, stage, format string) (text string, found bool, errs *diag.List, err error) {
 	errs = &diag.List{}
+	s = materialized(s)
 	views := compileViews(s, errs).views
 	for n, t := range s.StreamTables {
 		if t.Name != name && t.Relation.Name != name {

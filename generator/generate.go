@@ -14,6 +14,7 @@ import (
 // come back at their place in the spec; the extension is then nil.
 func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	errs := &diag.List{}
+	s = materialized(s)
 	compiled := compileViews(s, errs)
 	if errs.Empty() {
 		compiled.checkCalculated()
@@ -118,6 +119,9 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.add("source/"+template+".sql", source)
 		}
 	}
+	if len(view.Captures) > 0 {
+		b.add("now/pgt_gone.sql", view)
+	}
 	for _, c := range view.Captures {
 		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
@@ -190,13 +194,18 @@ func (b *builder) inbox(i render.Inbox) {
 	for _, template := range []string{
 		"counts_view", "inserted", "updated", "moved", "deleted", "truncated",
 		"inserted_trigger", "updated_trigger", "moved_trigger", "deleted_trigger", "truncated_trigger",
-		"pending_view", "claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
+		"claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
 	} {
 		b.add("inbox/"+template+".sql", i)
 	}
+	if !i.Materialize {
+		b.add("inbox/pending_view.sql", i)
+	}
 	if i.DeadLetter {
-		b.add("inbox/dlq_view.sql", i)
+		if !i.Materialize {
+			b.add("inbox/dlq_view.sql", i)
+		}
 		b.add("inbox/alert.sql", i)
 	}
 	if i.Stats {

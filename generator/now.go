@@ -60,9 +60,10 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	source.Triggers = render.Triggers{
 		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
 	}
+	source.AttachFn = p.in(base + "_attach")
 	digest := md5.Sum([]byte(p.spec.Extension.Schema))
 	return &render.Capture{
-		Source: *source, Open: "sluice.open_" + hex.EncodeToString(digest[:4]), Kept: "sluice.kept_" + hex.EncodeToString(digest[:4]), SearchPath: path(p.spec), OnBefore: trigger("before"),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), Open: "sluice.open_" + hex.EncodeToString(digest[:4]), Kept: "sluice.kept_" + hex.EncodeToString(digest[:4]), SearchPath: path(p.spec), OnBefore: trigger("before"),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
 	}
@@ -134,7 +135,7 @@ func (p *planner) completeCaptures() []render.Capture {
 					c.Alone = append(c.Alone, p.alone(n, t, r))
 				}
 			case t.Direct && slices.Contains(c.Readers, t.Table):
-				c.Steps = append(c.Steps, render.Step{StreamTable: t, Of: p.part(p.compiled.views[n], r)})
+				c.Steps = append(c.Steps, render.Step{StreamTable: t, Of: p.part(p.compiled.views[n], r), Absent: c.Absent})
 			}
 		}
 		all = append(all, *c)
@@ -146,7 +147,7 @@ func (p *planner) completeCaptures() []render.Capture {
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	view := p.compiled.views[n]
 	lines := view.OnlyChanging(r).Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }})
-	return render.Step{StreamTable: t, Of: p.part(view, r), Lines: lines}
+	return render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Lines: lines}
 }
 
 // follows reports whether a stream table changes with a table in the same statement.

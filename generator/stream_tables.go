@@ -176,6 +176,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 	if !slices.Equal(storage.Visible, storage.Stored) {
 		table.RowsSQL = view.Rows()
 	}
+	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
+		table.Grants = []string{role}
+	}
 	if p.immediate(n) {
 		p.now(n, &table)
 	}
@@ -191,6 +194,11 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table
+}
+
+// ofInbox reports whether a stream table stands for a relation of an inbox.
+func (p *planner) ofInbox(t *spec.StreamTable) bool {
+	return slices.ContainsFunc(p.spec.Inboxes, func(i spec.Inbox) bool { return i.Materialize && i.At == t.At })
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes: as measured for

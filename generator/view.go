@@ -37,6 +37,8 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		DeadLetter: i.DeadLetter,
 		Stats:      i.Stats,
 
+		Materialize: i.Materialize,
+
 		DegradedAge:     i.Health.DegradedPendingAge.Interval(),
 		CriticalAge:     i.Health.CriticalPendingAge.Interval(),
 		DegradedSeconds: i.Health.DegradedPendingAge.Seconds(),

@@ -3,7 +3,7 @@ package specs
 
 import "embed"
 
-// Shop is the spec of the shop with the DDL of the shop's own tables, in the directory shop.
+// Samples are the spec of the shop, with the DDL of the shop's own tables, in the directory shop, and that of its sales in sales.
 //
-//go:embed shop
-var Shop embed.FS
+//go:embed shop sales
+var Samples embed.FS

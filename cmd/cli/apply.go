@@ -23,7 +23,7 @@ func newApply() *cobra.Command {
 			if flavour != string(generator.Plain) && flavour != string(generator.AsExtension) {
 				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain or extension, not %q\n", flavour)}
 			}
-			e, err := generateOne(cmd)
+			e, err := generateFor(cmd)
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,11 @@ type Observation struct {
 	Captured int64               // cents, in the shop's table
 	Ticks    int                 // of the scheduler
 	Errors   []string            // of background tasks
+	Tables   map[string]Compared // by stream table
 }
+
+// Compared is a stream table beside its query, computed anew.
+type Compared struct{ Rows, Wrong int }
 
 // Outcome is how messages fared.
 type Outcome struct {
@@ -100,6 +104,9 @@ func observe(ctx context.Context, conn *pgx.Conn, late []string) (Observation, e
 	r.each(`select task || ': ' || last_error from pgtrickle.pgt_tasks where last_error is not null`,
 		func() { o.Errors = append(o.Errors, text) }, &text)
 	r.each(totalsSQL, func() {}, &o.Failures, &o.Orders, &o.Captured, &o.Ticks)
+	if r.err == nil {
+		o.Tables, r.err = compareTables(ctx, conn)
+	}
 	return o, r.err
 }
 

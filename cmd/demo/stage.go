@@ -30,22 +30,26 @@ var ledgerSQL string
 type stage struct {
 	server     *sandbox.Server
 	dsn        string
-	extension  *generator.Extension
-	maxRetries map[string]int // by inbox
+	extension  *generator.Extension // the shop's inboxes
+	sales      *generator.Extension // stream tables over the shop's own tables
+	maxRetries map[string]int       // by inbox
 }
 
 // build starts a server and installs the shop. The caller ends it with sandbox.Cleanup.
 func build(ctx context.Context, show display) (*stage, error) {
 	s := &stage{}
 	var err error
-	if s.extension, err = Sample(); err != nil {
+	if s.sales, err = Sample("sales"); err != nil {
+		return nil, err
+	}
+	if s.extension, err = Sample("shop"); err != nil {
 		return nil, err
 	}
 	if s.server, err = startServer(ctx, show); err != nil {
 		return nil, NoServer{err}
 	}
 	s.dsn = s.server.DSN("shop")
-	show.note("installing extension %s %s", s.extension.Name, s.extension.Version)
+	show.note("installing extensions %s %s and %s %s", s.extension.Name, s.extension.Version, s.sales.Name, s.sales.Version)
 	return s, s.install(ctx)
 }
 
@@ -58,17 +62,17 @@ func startServer(ctx context.Context, show display) (*sandbox.Server, error) {
 	return sandbox.Start(ctx, sandbox.Options{Install: install, Durable: true})
 }
 
-// Sample compiles the embedded spec of the shop. Specs are read from files, so it goes through a directory for a moment.
-func Sample() (*generator.Extension, error) {
+// Sample compiles an embedded spec. Specs are read from files, so it goes through a directory for a moment.
+func Sample(name string) (*generator.Extension, error) {
 	dir, err := os.MkdirTemp("", "sluice-demo-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.CopyFS(dir, specs.Shop); err != nil {
+	if err := os.CopyFS(dir, specs.Samples); err != nil {
 		return nil, err
 	}
-	loaded, problems := spec.Load(filepath.Join(dir, "shop"))
+	loaded, problems := spec.Load(filepath.Join(dir, name))
 	if !problems.Empty() {
 		return nil, errors.New(problems.String())
 	}
@@ -88,7 +92,7 @@ func (s *stage) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tables, err := specs.Shop.ReadFile("shop/schema.sql")
+	tables, err := specs.Samples.ReadFile("shop/schema.sql")
 	if err != nil {
 		return err
 	}
@@ -96,8 +100,10 @@ func (s *stage) install(ctx context.Context) error {
 		if _, err := conn.PgConn().Exec(ctx, string(tables)+ledgerSQL).ReadAll(); err != nil {
 			return err
 		}
-		if _, err := live.Apply(ctx, conn, s.extension, generator.Plain); err != nil {
-			return err
+		for _, e := range []*generator.Extension{s.extension, s.sales} {
+			if _, err := live.Apply(ctx, conn, e, generator.Plain); err != nil {
+				return err
+			}
 		}
 		return s.readLimits(ctx, conn)
 	})
@@ -140,10 +146,12 @@ func (c *complaints) all() []string {
 func (s *stage) schedule(ctx context.Context, heard *complaints) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group errgroup.Group
-	group.Go(func() error {
-		scheduler := live.Scheduler{DSN: s.dsn, Schema: s.extension.Schema, Every: tickEvery, Log: heard.log}
-		return scheduler.Run(ctx)
-	})
+	for _, e := range []*generator.Extension{s.extension, s.sales} {
+		group.Go(func() error {
+			scheduler := live.Scheduler{DSN: s.dsn, Schema: e.Schema, Every: tickEvery, Log: heard.log}
+			return scheduler.Run(ctx)
+		})
+	}
 	return func() {
 		cancel()
 		if err := group.Wait(); err != nil {

@@ -29,7 +29,7 @@ type Facts struct {
 // Verify compares what happened with what was sent.
 func Verify(f Facts) []Check {
 	return []Check{
-		f.nothingLeft(), f.exactlyOnce(), f.deadLetters(), f.deduplication(), f.retries(), f.rescue(), f.books(), f.statistics(), f.background(),
+		f.nothingLeft(), f.exactlyOnce(), f.deadLetters(), f.deduplication(), f.retries(), f.rescue(), f.books(), f.streamTables(), f.statistics(), f.background(),
 	}
 }
 
@@ -128,6 +128,14 @@ func (f Facts) books() Check {
 	}
 	return check(f.Orders == len(orders) && f.Captured == captured, "the shop's books are right",
 		"%d of %d orders, %s of %s EUR captured", f.Orders, len(orders), money(f.Captured), money(captured))
+}
+
+func (f Facts) streamTables() Check {
+	rows, wrong := 0, 0
+	for _, t := range f.Tables {
+		rows, wrong = rows+t.Rows, wrong+t.Wrong
+	}
+	return check(wrong == 0 && rows > 0, "stream tables equal their queries", "%d tables, %d rows, %d wrong", len(f.Tables), rows, wrong)
 }
 
 func (f Facts) statistics() Check {

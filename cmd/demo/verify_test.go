@@ -42,6 +42,7 @@ func clean(t *testing.T) Facts {
 		f.Recount[e.Type] = counts
 	}
 	f.Orders = len(orders)
+	f.Tables = map[string]Compared{"totals": {Rows: 3}}
 	f.Stats = maps.Clone(f.Recount)
 	f.Losses = []Loss{{Worker: "worker 1.1", How: terminated, Messages: 1, ids: []string{anyGood(f).ID}}}
 	return f
@@ -87,6 +88,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 		{"order missing", func(f *Facts) { f.Orders-- }, []string{books}},
 		{"cent too much", func(f *Facts) { f.Captured++ }, []string{books}},
 		{"statistics off", func(f *Facts) { f.Stats["order.placed"] = Counts{Pending: 1} }, []string{statistics}},
+		{"stream table off", func(f *Facts) { f.Tables["totals"] = Compared{Rows: 3, Wrong: 1} }, []string{"stream tables equal their queries"}},
 		{"statistics off for a moment", func(f *Facts) { f.WrongLooks = 1 }, []string{statistics}},
 		{"pending", func(f *Facts) {
 			c := Counts{Pending: 1, Processed: f.Recount["order.paid"].Processed - 1, DeadLetter: f.Recount["order.paid"].DeadLetter}

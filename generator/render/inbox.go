@@ -22,6 +22,8 @@ type Inbox struct {
 	Stats      bool
 	Retry      *Retry
 
+	Materialize bool // pending messages and dead letters are stream tables
+
 	ProcessedRetention string // interval constants; empty where the settings rule
 	DeadRetention      string
 	DegradedAge        string

@@ -47,17 +47,32 @@ type Capture struct {
 	Open    string // the setting that counts open statements
 	Kept    string // the setting that tells that changes of earlier ones are kept
 
+	Absent                                                                                Name // a view whose columns say that they are gone
 	OnBefore                                                                              string
 	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn Name
 	SearchPath                                                                            string
 }
 
+// Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.
+func (c Capture) Present(rows, a string) string { return present(c.Source, c.Absent, rows, a) }
+
+// Present is the same for the columns that the step reads.
+func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
+
+func present(of Source, absent Name, rows, a string) string {
+	if len(of.ColumnList) == 0 {
+		return rows + " " + a
+	}
+	return absent.String() + " absent cross join lateral (select " + strings.TrimPrefix(of.Names(), ", ") + " from " + rows + ") " + a
+}
+
 // Step is one of them.
 type Step struct {
 	StreamTable
-	Event string   // insert, update or delete
-	Of    Source   // with the columns that it reads
-	Lines []string // of Alone: common table expressions for changes of this table only
+	Event  string // insert, update or delete
+	Of     Source // with the columns that it reads
+	Absent Name
+	Lines  []string // of Alone: common table expressions for changes of this table only
 }
 
 // Read lists the columns of row a that it reads, each with a comma behind it.

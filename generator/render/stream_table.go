@@ -56,6 +56,7 @@ type StreamTable struct {
 
 	Probe    Name          // a view that is gone when FitFn ends
 	Upstream []StreamTable // what it reads, in order
+	Grants   []string      // roles that may read it
 	Together []Name        // logs of a group that is refreshed from one snapshot; none if it is alone
 	Most     string        // more changed rows than this, as a number or an expression over pg_class r, make a recompute cheaper; may be empty
 	Fuse     string        // more changed rows than this are refused; may be empty

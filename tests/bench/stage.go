@@ -28,7 +28,7 @@ func (s stage) dsn(params ...string) string { return s.server.DSN(database, para
 
 // build starts the server and installs both sides. sandbox.Cleanup ends it.
 func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
-	extension, err := demo.Sample()
+	extension, err := demo.Sample("shop")
 	if err != nil {
 		return stage{}, err
 	}

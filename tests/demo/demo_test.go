@@ -20,6 +20,7 @@ var checks = []string{
 	"attempts failed as planned, no more and no less",
 	"what dead workers left was processed by others",
 	"the shop's books are right",
+	"stream tables equal their queries",
 	"statistics agree with a recount",
 	"background work ran without complaint",
 }

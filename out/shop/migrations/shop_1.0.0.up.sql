@@ -705,35 +705,6 @@ create trigger sluice_truncated
     execute function pgtrickle.order_events_truncated();
 comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under truncate.';
 
--- Pending messages of inbox order_events: not processed, not dead, and due.
--- From inboxes.order_events in the spec.
-create view pgtrickle.order_events_pending as
-(
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-    from pgtrickle.order_events i
-    where i.received_at >= coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity')
-      and i.processed_at is null and i.retry_count < 3
-      and (i.available_at is null or i.available_at <= now())
-      and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
-    order by i.received_at, i.event_id
-    limit (select null::bigint)
-)
-union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.order_events_requeue q
-join pgtrickle.order_events i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3
-  and (i.available_at is null or i.available_at <= now());
-comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
-
 -- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
 -- From inboxes.order_events in the spec.
@@ -1739,6 +1710,35 @@ end;
 $function$;
 comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.';
 
+-- Pending messages of inbox order_events: not processed, not dead, and due.
+-- From inboxes.order_events in the spec.
+create view pgtrickle.order_events_pending as
+(
+    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
+    -- plan this branch for all rows and scan what is done.
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+    from pgtrickle.order_events i
+    where i.received_at >= coalesce((
+        select p.floor_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
+      and i.processed_at is null and i.retry_count < 3
+      and (i.available_at is null or i.available_at <= now())
+      and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
+    order by i.received_at, i.event_id
+    limit (select null::bigint)
+)
+union all
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from pgtrickle.order_events_requeue q
+join pgtrickle.order_events i on i.event_id = q.event_id
+where i.processed_at is null and i.retry_count < 3
+  and (i.available_at is null or i.available_at <= now());
+comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
+
 -- Dead letters of inbox order_events: messages that failed 3 times.
 -- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_dlq as
@@ -2292,33 +2292,6 @@ create trigger sluice_truncated
     for each statement
     execute function pgtrickle.payments_truncated();
 comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under truncate.';
-
--- Pending messages of inbox payments: not processed, not dead.
--- From inboxes.payments in the spec.
-create view pgtrickle.payments_pending as
-(
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
-    from pgtrickle.payments i
-    where i.received_at >= coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity')
-      and i.processed_at is null and i.retry_count < 3
-      and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
-    order by i.received_at, i.event_id
-    limit (select null::bigint)
-)
-union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
-from pgtrickle.payments_requeue q
-join pgtrickle.payments i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead.';
 
 -- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
@@ -3324,6 +3297,33 @@ end;
 $function$;
 comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.';
 
+-- Pending messages of inbox payments: not processed, not dead.
+-- From inboxes.payments in the spec.
+create view pgtrickle.payments_pending as
+(
+    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
+    -- plan this branch for all rows and scan what is done.
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+    from pgtrickle.payments i
+    where i.received_at >= coalesce((
+        select p.floor_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
+      and i.processed_at is null and i.retry_count < 3
+      and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
+    order by i.received_at, i.event_id
+    limit (select null::bigint)
+)
+union all
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+from pgtrickle.payments_requeue q
+join pgtrickle.payments i on i.event_id = q.event_id
+where i.processed_at is null and i.retry_count < 3;
+comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead.';
+
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
@@ -3909,7 +3909,8 @@ begin
         where n.nspname = 'pgtrickle'
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
+          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
+              or t.tgname like 'shop!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
         v_count := v_count + 1;
@@ -4230,7 +4231,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'a8f6e5a17f33168003a2a289ae21c06b', 'plain');
+values ('shop', '1.0.0', 'ba3c20bf203c2d1c30c6adca1c7c6c4c', 'plain');
 
 select pgtrickle.attach();
 

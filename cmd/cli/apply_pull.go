@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/pull"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// generateFor is generateOne with the database at hand: what the queries read and no DDL file makes is looked up there.
+func generateFor(cmd *cobra.Command) (*generator.Extension, error) {
+	specs, problems := spec.Load(option(cmd, "file"))
+	if err := invalid(problems); err != nil {
+		return nil, err
+	}
+	if len(specs) != 1 {
+		return nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
+	}
+	e, errs := generator.Generate(specs[0])
+	if lacksTables(errs) {
+		if pulled := pullInto(cmd, specs[0]); pulled != nil {
+			e, errs = generator.Generate(pulled)
+		}
+	}
+	problems.Merge(errs)
+	return e, invalid(problems)
+}
+
+// lacksTables reports whether all that is wrong is that tables are not known.
+func lacksTables(errs *diag.List) bool {
+	all := errs.Errors()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(e diag.Error) bool { return e.Code != "unknown-table" })
+}
+
+// pullInto is the spec with what it reads as the database has it; nil where that does not work either, and what the files lack stands as
+// the error.
+func pullInto(cmd *cobra.Command, s *spec.Spec) *spec.Spec {
+	reads, errs := generator.ReadsOf(s)
+	if _, err := dsn(cmd); err != nil || !errs.Empty() {
+		return nil
+	}
+	var script pull.Script
+	err := withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		script, err = pull.Pull(ctx, conn, pull.Request{Reads: *reads}, errs)
+		return err
+	})
+	if err != nil || !errs.Empty() {
+		return nil
+	}
+	with := *s
+	with.DDL = []diag.Block{diag.WholeFile("the database", script.SQL)}
+	return &with
+}
