@@ -1384,6 +1384,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1392,6 +1400,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1414,6 +1423,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1422,6 +1439,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1469,6 +1487,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1477,6 +1503,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1507,6 +1534,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1515,6 +1550,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1554,6 +1590,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1562,6 +1606,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1584,6 +1629,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1592,6 +1645,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -4222,4 +4276,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '972de8fda4bc1afc56bdb26cccf973d5', 'extension');
+values ('sales', '1.0.0', '0e25ddb50311ff8163c761d2ccdb4639', 'extension');

@@ -1382,6 +1382,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1390,6 +1398,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1412,6 +1421,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1420,6 +1437,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1467,6 +1485,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1475,6 +1501,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1505,6 +1532,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1513,6 +1548,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1552,6 +1588,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1560,6 +1604,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1582,6 +1627,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1590,6 +1643,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -4220,7 +4274,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '972de8fda4bc1afc56bdb26cccf973d5', 'plain');
+values ('sales', '1.0.0', '0e25ddb50311ff8163c761d2ccdb4639', 'plain');
 
 select sales.attach();
 
