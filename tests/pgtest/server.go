@@ -58,7 +58,7 @@ func Server(t testing.TB) *sandbox.Server {
 }
 
 func options(install sandbox.Install) sandbox.Options {
-	opts := sandbox.Options{Install: install, Settings: map[string]string{"max_connections": "200"}}
+	opts := sandbox.Options{Install: install, Settings: map[string]string{"max_connections": "200", "max_prepared_transactions": "20"}}
 	if install.HasLibrary("pg_cron") {
 		opts.Preload = []string{"pg_cron"}
 		opts.Settings["cron.database_name"] = CronDatabase

@@ -1390,6 +1390,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1398,6 +1406,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1420,6 +1429,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1428,6 +1445,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1475,6 +1493,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1483,6 +1509,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1513,6 +1540,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1521,6 +1556,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1560,6 +1596,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1568,6 +1612,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1590,6 +1635,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1598,6 +1651,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -4228,4 +4282,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '73a21498f2afb597049b4586fce01e64', 'extension');
+values ('sales', '1.0.0', 'abe10c0e6f6ab204d6165dca6c16ac8d', 'extension');

@@ -1388,6 +1388,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1396,6 +1404,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1418,6 +1427,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1426,6 +1443,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1473,6 +1491,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1481,6 +1507,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1511,6 +1538,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1519,6 +1554,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1558,6 +1594,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1566,6 +1610,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1588,6 +1633,14 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
+    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+    held as materialized (
+        select
+        from sales.large_orders_rows r
+        join touched t on r.order_id = t.order_id
+        where current_setting('transaction_isolation') <> 'read committed'
+        for update of r
+    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1596,6 +1649,7 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
+    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -4226,7 +4280,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '73a21498f2afb597049b4586fce01e64', 'plain');
+values ('sales', '1.0.0', 'abe10c0e6f6ab204d6165dca6c16ac8d', 'plain');
 
 select sales.attach();
 

@@ -1,0 +1,4 @@
+create table groups (g int primary key, name text not null);
+create table items (id int primary key, g int, v int not null);
+create table parts (id int primary key, item int not null references items on delete cascade);
+create table lone (id int primary key, g int, v int not null);

@@ -1,0 +1,41 @@
+package chaos
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// options are the seed and how long a crowd works: SLUICE_TEST_SEED=n and SLUICE_TEST_CHAOS=1m say otherwise.
+func options(t *testing.T, short time.Duration) (seed uint64, long time.Duration) {
+	seed, _ = strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
+	long, err := time.ParseDuration(os.Getenv("SLUICE_TEST_CHAOS"))
+	if err != nil {
+		return seed, short
+	}
+	return seed, long
+}
+
+// TestDifferential has writers of all isolation levels beside refreshes and ticks.
+func TestDifferential(t *testing.T) {
+	seed, long := options(t, 7*time.Second)
+	(&Crowd{Subject: Load(t, "differential"), Seed: seed, For: long, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
+}
+
+// TestImmediate has each statement followed by the stream tables, at each isolation level.
+func TestImmediate(t *testing.T) {
+	subject := Load(t, "immediate")
+	for name, levels := range map[string][]string{
+		"read_committed": {ReadCommitted}, "repeatable_read": {RepeatableRead}, "serializable": {Serializable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed, long := options(t, 3*time.Second)
+			(&Crowd{Subject: subject, Seed: seed, For: long, Isolations: levels}).Run(t)
+		})
+	}
+}
