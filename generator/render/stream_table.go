@@ -48,6 +48,7 @@ type StreamTable struct {
 	Changes []Changes
 	Logs    []Source // of Changes
 	Feeds   []Source // where others read its changes: in Log
+	Few     bool     // for a statement that is planned for few changes
 	Now              // in immediate mode
 
 	Explanation []string // lines that say how it is kept up to date
@@ -60,6 +61,19 @@ type StreamTable struct {
 	Together []Name        // logs of a group that is refreshed from one snapshot; none if it is alone
 	Most     string        // more changed rows than this, as a number or an expression over pg_class r, make a recompute cheaper; may be empty
 	Fuse     string        // more changed rows than this are refused; may be empty
+}
+
+// FewChanges of each log at most are few, and FewAtMost of them what a statement for few takes: more than FewChanges, as others may commit
+// between the look and the statement.
+func (t StreamTable) FewChanges() int { return 500 }
+
+// FewAtMost is more than FewChanges.
+func (t StreamTable) FewAtMost() int { return 2 * t.FewChanges() }
+
+// ForFew is the stream table as the templates of statements for few changes see it.
+func (t StreamTable) ForFew() StreamTable {
+	t.Few = true
+	return t
 }
 
 // Changes is what is new in a source's log, as a common table expression.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +17,12 @@ const (
 	insertSection  = "dedup insert"
 	latencySection = "latency"
 	healthSection  = "health"
+
+	refreshSection   = "views/refresh"
+	logSection       = "views/log"
+	immediateSection = "views/immediate"
+	compileSection   = "views/compile"
+	frozenSection    = "views/frozen"
 )
 
 // commits are the values of synchronous_commit that are measured.
@@ -27,11 +35,19 @@ type benchCase struct {
 }
 
 // title is what -run matches.
-func (c benchCase) title() string { return c.section + ": " + c.name }
+func (c benchCase) title() string {
+	if strings.HasPrefix(c.section, "views/") {
+		return c.section + "/" + c.name
+	}
+	return c.section + ": " + c.name
+}
 
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
-	for _, cases := range [][]benchCase{claimCases(), flatCases(), insertCases(), latencyCases(), healthCases()} {
+	for _, cases := range [][]benchCase{
+		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(),
+		refreshCases(), logCases(), immediateCases(), frozenCases(), compileCases(),
+	} {
 		for _, c := range cases {
 			if pattern.MatchString(c.title()) {
 				chosen = append(chosen, c)
@@ -47,6 +63,11 @@ type bench struct {
 	cfg   config
 	maker *maker
 	log   io.Writer
+
+	made      map[string]bool   // databases of views
+	offset    int               // which sales changed last
+	nextSale  atomic.Int64      // the ids that cycles have used
+	overheads map[int][]float64 // by rows: of pg_ivm, through ours
 }
 
 // measure does the chosen cases, one after the other.
@@ -55,7 +76,8 @@ func measure(ctx context.Context, cfg config, chosen []benchCase, log io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{stage: s, cfg: cfg, maker: &maker{payload: cfg.Payload, types: uint64(cfg.Types)}, log: log}
+	b := &bench{stage: s, cfg: cfg, maker: &maker{payload: cfg.Payload, types: uint64(cfg.Types)}, log: log,
+		made: map[string]bool{}, overheads: map[int][]float64{}}
 	r := &report{Started: time.Now()}
 	if r.Settings, err = b.settings(ctx); err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ type config struct {
 	Buffers string  // shared_buffers
 	Locale  string  // of the database, by ICU; empty: C.UTF-8
 	Backlog float64 // scales how many messages wait
+	Sales   int     // rows of the views' table of facts
 }
 
 func parse(args []string, out io.Writer) (config, error) {
@@ -41,6 +42,7 @@ func parse(args []string, out io.Writer) (config, error) {
 	flags.StringVar(&c.Buffers, "shared-buffers", "1GB", "shared_buffers of the server")
 	flags.StringVar(&c.Locale, "locale", "en-US", "ICU locale of the database, whose rules text is compared by; empty: C.UTF-8")
 	flags.Float64Var(&c.Backlog, "backlog", 1, "scales how many messages wait before a turn")
+	flags.IntVar(&c.Sales, "sales", 1_000_000, "rows of the table that the views read")
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}
@@ -63,6 +65,8 @@ func (c config) check(rest []string) error {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	case c.Seconds <= 0 || c.Rounds < 1 || c.Minutes <= 0 || c.Backlog <= 0:
 		return errors.New("-seconds, -rounds, -minutes and -backlog must be positive")
+	case c.Sales < 10_000:
+		return errors.New("-sales must be at least 10000")
 	case c.Payload < minPayload || c.Types < 1:
 		return fmt.Errorf("-payload must be at least %d, -types at least 1", minPayload)
 	}

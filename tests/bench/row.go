@@ -47,7 +47,7 @@ func (r *row) judge() {
 // compare fills in the figures. Rates of one round belong together; times are too many for that, and less of them is better.
 func (r *row) compare(ours, baseline []float64) {
 	r.Ours, r.Baseline = spreadOf(ours), spreadOf(baseline)
-	if r.Unit == "ms" {
+	if r.Unit == "ms" || r.Unit == "µs" {
 		r.Ratio = spreadOf([]float64{median(baseline) / median(ours)})
 		return
 	}
@@ -84,6 +84,8 @@ func (r row) figure(s *spread) string {
 		return ""
 	case r.Unit == "ms":
 		return fmt.Sprintf("%.2f (p95 %.2f)", s.Median, s.P95)
+	case r.Unit == "µs":
+		return fmt.Sprintf("%.0f (p95 %.0f)", s.Median, s.P95)
 	case r.Unit == "messages/s":
 		return fmt.Sprintf("%.0f (%.0f..%.0f)", s.Median, s.Min, s.Max)
 	case r.Unit == "ratio":

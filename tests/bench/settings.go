@@ -19,6 +19,7 @@ func (b *bench) settings(ctx context.Context) ([]setting, error) {
 		{"payload", fmt.Sprintf("%d bytes", b.cfg.Payload)},
 		{"event types", fmt.Sprintf("%d, mixed within a statement", b.cfg.Types)},
 		{"locale", cmp.Or(b.cfg.Locale, "C.UTF-8")},
+		{"sales", fmt.Sprintf("%d; products %d, customers %d; synchronous_commit off for views", b.cfg.Sales, products, customers)},
 		{"batch size, synchronous_commit", "as each row says"},
 	}
 	err := connected(ctx, b.dsn(), func(conn *pgx.Conn) error {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// compiledViews are so many as the goal is about, and in how many ms.
+const (
+	compiledViews = 100
+	compileGoal   = 500
+)
+
+func compileCases() []benchCase {
+	return []benchCase{{compileSection, fmt.Sprintf("%d-views", compiledViews), func(_ context.Context, b *bench) ([]row, error) { return b.compileAll() }}}
+}
+
+// compileAll measures how long the generator takes, from files of a spec to files of SQL in memory.
+func (b *bench) compileAll() ([]row, error) {
+	var many []class
+	for n := range compiledViews {
+		c := classes[n%len(classes)]
+		c.name = fmt.Sprintf("v%d-%s", n, c.name)
+		c.query = strings.Replace(c.query, "amount", fmt.Sprintf("amount + %d", n), 1)
+		many = append(many, c)
+	}
+	var times []float64
+	for range 3 * b.cfg.Rounds {
+		start := time.Now()
+		extension, err := streamTables("differential", many...)
+		if err != nil {
+			return nil, err
+		}
+		extension.Files()
+		times = append(times, milliseconds(start))
+	}
+	x := row{Case: "generate", Unit: "ms", Ours: spreadOf(times)}
+	x.goal(below(compileGoal))
+	return []row{x}, nil
+}
