@@ -18,7 +18,7 @@ build: ## build bin/sluice
 	go build -o bin/sluice ./cmd/sluice
 
 .PHONY: demo
-demo: ## start a throw-away PostgreSQL and drive real traffic through an inbox
+demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes and stream tables
 	go run ./cmd/sluice demo
 
 .PHONY: test
@@ -33,6 +33,12 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 		echo "PostgreSQL $$major"; \
 		SLUICE_TEST_PG=$$major $(GOTEST) ./tests/pgtest/... ./tests/isolation/... ./tests/live/... || exit 1; \
 	done
+
+SOAK := 2h
+
+.PHONY: soak
+soak: deps ## try random views that nobody has tried, for SOAK=2h
+	SLUICE_TEST_SOAK=$(SOAK) go test -count=1 -timeout 0 -run TestSoak -v ./tests/oracle
 
 .PHONY: generate
 generate: ## write out/ from specs/

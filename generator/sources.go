@@ -55,7 +55,11 @@ func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
 	}
 	for _, name := range columnsRead(view, r) {
 		column := r.Columns[r.Column(name)]
-		read.Types[slices.Index(read.Columns, name)] = column.Type
+		at := slices.Index(read.Columns, name)
+		if at < 0 { // only immediate mode reads it, whose triggers say themselves when it is gone
+			continue
+		}
+		read.Types[at] = column.Type
 		if column.NotNull && !slices.Contains(read.NotNull, name) {
 			read.NotNull = append(read.NotNull, name)
 		}

@@ -52,6 +52,9 @@ type Project struct {
 type Union struct {
 	Cols []ColID
 	From []Branch
+	// Mixed tells that branches may have other types than the union gives its
+	// columns: what stands above must not be computed from a branch alone.
+	Mixed bool
 }
 
 // Branch is an input of a union and the columns of it that become the union's.
@@ -112,7 +115,7 @@ func (n *Join) With(in []Node) Node      { return &Join{in[0], in[1], n.On} }
 
 // With is the union of other inputs, with the columns under the same numbers.
 func (n *Union) With(in []Node) Node {
-	u := &Union{Cols: n.Cols}
+	u := &Union{Cols: n.Cols, Mixed: n.Mixed}
 	for i, b := range n.From {
 		u.From = append(u.From, Branch{in[i], b.Cols})
 	}

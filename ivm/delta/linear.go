@@ -1,8 +1,6 @@
 package delta
 
 import (
-	"slices"
-
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -36,13 +34,13 @@ func over(n algebra.Node, input algebra.Node) algebra.Node {
 }
 
 func (c Calculus) union(n *algebra.Union) algebra.Node {
-	delta, changes := &algebra.Union{Cols: n.Cols}, false
+	delta, changes := &algebra.Union{Cols: n.Cols, Mixed: n.Mixed}, false
 	for _, b := range n.From {
 		d := c.Of(b.Input)
 		switch {
 		case d != nil:
 			delta.From, changes = append(delta.From, algebra.Branch{Input: d, Cols: b.Cols}), true
-		case c.untyped(n.Cols):
+		case n.Mixed:
 			delta.From = append(delta.From, algebra.Branch{Input: nothing(b.Input), Cols: b.Cols})
 		}
 	}
@@ -50,11 +48,6 @@ func (c Calculus) union(n *algebra.Union) algebra.Node {
 		return nil
 	}
 	return delta
-}
-
-// untyped reports whether a union may give its columns other types than its branches have: a branch that does not change then stays, without rows.
-func (c Calculus) untyped(cols []algebra.ColID) bool {
-	return slices.ContainsFunc(cols, func(id algebra.ColID) bool { return c.Columns.Info(id).Type == "" })
 }
 
 // nothing has no row of n.

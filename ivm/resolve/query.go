@@ -49,16 +49,17 @@ func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 		r.errs.Add(wrongArity(r.pos(q.Right.At()), "UNION"))
 		return left
 	}
-	rel := relation{names: left.names}
+	rel, mixed := relation{names: left.names}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
 		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable}
 		if l.Type == rt.Type || !sqltext.IsComparable(l.Type) {
 			info.Type = l.Type
 		}
+		mixed = mixed || l.Type != rt.Type || l.Type == ""
 		rel.ids = append(rel.ids, r.columns.New(info))
 	}
-	rel.node = &algebra.Union{Cols: rel.ids, From: []algebra.Branch{{Input: left.node, Cols: left.ids}, {Input: right.node, Cols: right.ids}}}
+	rel.node = &algebra.Union{Cols: rel.ids, Mixed: mixed, From: []algebra.Branch{{Input: left.node, Cols: left.ids}, {Input: right.node, Cols: right.ids}}}
 	if !q.All {
 		rel.node = &algebra.Distinct{Input: rel.node}
 	}

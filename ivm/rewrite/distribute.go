@@ -38,7 +38,7 @@ func distributeJoin(n *algebra.Join) algebra.Node {
 // of the given number, if it is one.
 func distribute(n algebra.Node, input int) algebra.Node {
 	u, ok := n.Inputs()[input].(*algebra.Union)
-	if !ok || algebra.IsBefore(u) {
+	if !ok || u.Mixed || algebra.IsBefore(u) {
 		return n
 	}
 	spread := &algebra.Union{Cols: n.Columns()}
@@ -69,13 +69,14 @@ func flatten(u *algebra.Union) algebra.Node {
 	if algebra.IsBefore(u) {
 		return u
 	}
-	flat := &algebra.Union{Cols: u.Cols}
+	flat := &algebra.Union{Cols: u.Cols, Mixed: u.Mixed}
 	for _, b := range u.From {
 		inner, ok := b.Input.(*algebra.Union)
 		if !ok || algebra.IsBefore(inner) {
 			flat.From = append(flat.From, b)
 			continue
 		}
+		flat.Mixed = flat.Mixed || inner.Mixed
 		place := map[algebra.ColID]int{}
 		for i, id := range inner.Cols {
 			place[id] = i

@@ -57,6 +57,8 @@ var changeViews = []string{
 	`select s, count(*) filter (where y > 1) as f, sum(y) filter (where x is not null) as fs, min(y) as lo, max(y) filter (where x > 1) as hi, avg(y * 2) as a from b group by s`,
 	`select sum(n) as t, avg(n) filter (where x > 0) as v, min(s) as m, count(s) as c from a having count(*) >= 0`,
 	`select n * 2 as k, sum(n + 1.5) as t, max(id) - min(id) as span from a group by n having sum(n) is not null`,
+	`select trunc(u.k) as t, u.z, count(*) as c from (select x / 2 as k, null as z from b union all select n, s from a) u group by 1, 2`,
+	`select trunc(u.k) as t from (select x / 2 as k from b union all select n from a) u join b on b.y = u.k`,
 	`select d1, bool_or(mult > 2) as o, sum(mult) * 2 as t from "C ""c""" group by d1 having max("select") is distinct from 3`,
 }
 

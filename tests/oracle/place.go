@@ -14,6 +14,7 @@ import (
 // Place is a database in which cases run, one after another.
 type Place struct {
 	Major int
+	dsn   string
 	owner *pgx.Conn // does everything
 	super *pgx.Conn // cleans up
 }
@@ -25,8 +26,21 @@ func NewPlace(t testing.TB) *Place {
 	// No statements are kept on the client's side, as what they are about goes away.
 	exec := "default_query_exec_mode=exec"
 	// A view of a random case that takes longer has no index, and no one who waits for it.
-	owner := db.Connect(t, exec, "jit=off", "statement_timeout=10s")
-	return &Place{Major: db.Server.Major, owner: owner, super: pgtest.Connect(t, db.SuperDSN(exec))}
+	p := &Place{Major: db.Server.Major, dsn: db.DSN(exec, "jit=off", "statement_timeout=10s"), super: pgtest.Connect(t, db.SuperDSN(exec))}
+	if err := p.reconnect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.owner.Close(context.Background()) })
+	return p
+}
+
+// reconnect gives the owner a session of its own: a session keeps the functions of every case that it ran.
+func (p *Place) reconnect(ctx context.Context) (err error) {
+	if p.owner != nil {
+		p.owner.Close(ctx)
+	}
+	p.owner, err = pgx.Connect(ctx, p.dsn)
+	return err
 }
 
 // clean removes everything that is in the database.
@@ -44,12 +58,7 @@ end $clean$`
 
 // Reset brings the database back to where it was.
 func (p *Place) Reset(ctx context.Context) error {
-	if p.owner.PgConn().TxStatus() != 'I' {
-		if err := run(ctx, p.owner, "rollback"); err != nil {
-			return err
-		}
-	}
-	if err := run(ctx, p.owner, "discard temp; select pg_advisory_unlock_all()"); err != nil {
+	if err := p.reconnect(ctx); err != nil {
 		return err
 	}
 	return run(ctx, p.super, clean)

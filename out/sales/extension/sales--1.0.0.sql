@@ -650,7 +650,13 @@ declare
     v_hint    text;
 begin
     select s.* into c from sales.pgt_source_config s where s.source = p_source;
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if current_setting('transaction_isolation') <> 'read committed' and not exists (
+        -- What this transaction itself altered, or truncated, it sees.
+        select
+        from sales.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
+        join pg_class r on r.oid = m.oid
+        where age(r.xmin) <= age(pg_current_xact_id()::xid)
+    ) then
         raise exception using
             errcode = '40001',
             message = format('source %s was altered, which this transaction may not see', p_source),
@@ -4020,6 +4026,7 @@ begin
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform sales.now_public_orders_attach();
     if sales.pgt_sources_fit('sales.large_orders') then
         perform sales.large_orders_attach();
     end if;
@@ -4029,7 +4036,6 @@ begin
     if sales.pgt_sources_fit('sales.best_customers') then
         perform sales.best_customers_attach();
     end if;
-    perform sales.now_public_orders_attach();
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
         perform sales.large_orders_rebuild();
     end if;
@@ -4276,4 +4282,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '0e25ddb50311ff8163c761d2ccdb4639', 'extension');
+values ('sales', '1.0.0', 'abe10c0e6f6ab204d6165dca6c16ac8d', 'extension');
