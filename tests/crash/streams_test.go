@@ -51,7 +51,8 @@ func streamKills(t *testing.T, mode string) {
 	})
 	started := time.Now()
 	for n := range kills {
-		time.Sleep(time.Duration(50+r.rand.IntN(600)) * time.Millisecond) // the random moment
+		r.awaitWork(int64(5 * (n + 1)))
+		time.Sleep(time.Duration(r.rand.IntN(500)) * time.Millisecond) // the random moment
 		if err := r.killServer(); err != nil {
 			t.Errorf("kill %d: %s", n+1, pgtest.ErrorText(err))
 			break
@@ -62,6 +63,13 @@ func streamKills(t *testing.T, mode string) {
 	t.Logf("seed %d, %s: %d kills in %v, which ended %d transactions; %d others were done", seed, mode, kills, time.Since(started), r.trouble.Load(), r.worked.Load())
 	if r.worked.Load() < int64(5*kills) {
 		t.Error("too little was written to say anything")
+	}
+}
+
+// awaitWork waits until so many transactions are done in all: new sessions have plans to make first.
+func (r *streamRun) awaitWork(count int64) {
+	for deadline := time.Now().Add(20 * time.Second); r.worked.Load() < count && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
