@@ -42,6 +42,18 @@ func (b *builder) add(template string, data any, options ...option) {
 	o := Object{Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created)}
 	b.claimName(created)
 	b.push(o, options)
+	if definer(sql) {
+		// Triggers need no right to be called: without it nobody hangs one on a table of his own, with rows that he made up.
+		b.push(Object{
+			Kind: "grant", Signature: "nobody: " + created.Signature(),
+			SQL: "revoke execute on function " + created.Signature() + " from public;\n",
+		}, nil)
+	}
+}
+
+// definer reports whether a trigger function runs with its owner's rights.
+func definer(sql string) bool {
+	return strings.Contains(sql, "\n    returns trigger\n") && strings.Contains(sql, "\n    security definer\n")
 }
 
 // addStatement renders a template whose statement creates no object that the parser could name.

@@ -89,6 +89,18 @@ func (v *View) Extremes() []string {
 	return names
 }
 
+// Emptied is the condition that nothing is left of group m. Where inner statements come first, there may be no rows of it and still sums
+// of what an outer statement has yet to add.
+func (v *View) Emptied(m string) string {
+	conds := []string{m + "." + Members + " = 0"}
+	for _, a := range v.grouped().accs {
+		if !a.extreme() {
+			conds = append(conds, m+"."+a.name+" = 0")
+		}
+	}
+	return strings.Join(conds, " and ")
+}
+
 // Accumulate sets the stored columns of group row to what they are with those of row added.
 func (v *View) Accumulate(row, added string) []string {
 	g := v.grouped()

@@ -19,6 +19,7 @@ type Now struct {
 	GroupsDelta, Regained, RowsAnew []string // see package ivm
 	Accumulate                      func(row, added string) []string
 	Extremes                        []string
+	Emptied                         string // the condition that nothing is left of group m
 	LostIf                          string // the condition that group m may have lost one by change d
 	PlainSame                       func(a, b string) string
 }
@@ -45,6 +46,7 @@ type Capture struct {
 	Alone   []Step // those of them that read the table, where only one statement is open
 	Chained bool   // some of them read others
 	Open    string // the setting that counts open statements
+	Inner   string // the setting that tells that a trigger wrote the table
 	Kept    string // the setting that tells that changes of earlier ones are kept
 
 	Absent                                                                                Name // a view whose columns say that they are gone
@@ -91,18 +93,28 @@ type Event struct {
 	Fn    Name
 }
 
+// Loses reports whether a step may lose an extreme.
+func (e Event) Loses() bool {
+	for _, s := range e.Steps {
+		if s.Loses() != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // Variables are those of the function, with their types.
 func (e Event) Variables() []string {
 	var list []string
 	empty, lost := false, false
 	for _, s := range e.Steps {
-		empty, lost = empty || s.Grouped && len(s.Identity) > 0, lost || s.Loses()
+		empty, lost = empty || s.Grouped && len(s.Identity) > 0, lost || s.Loses() != ""
 	}
 	for _, v := range []struct {
 		wanted bool
 		text   string
 	}{
-		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {len(e.Locked) > 0, "v_open    integer"},
+		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_open    integer"},
 		{len(e.Alone) > 0 && !e.Chained, "v_unfound bigint"},
 	} {
 		if v.wanted {
@@ -112,8 +124,17 @@ func (e Event) Variables() []string {
 	return list
 }
 
-// Loses reports whether a group may lose its least or greatest value.
-func (s Step) Loses() bool { return len(s.Extremes) > 0 && s.Event != "insert" }
+// Loses is the condition that group m, to which change d was added, may have lost its least or greatest value; empty if it has neither.
+// Where triggers write the table that they are on, inner statements come first, and what was inserted may be gone already.
+func (s Step) Loses() string {
+	switch {
+	case len(s.Extremes) == 0:
+		return ""
+	case s.Event == "insert":
+		return "v_inner"
+	}
+	return "v_inner or " + s.LostIf
+}
 
 // indentedEnd is Indented without the comma behind the last line.
 func indentedEnd(lines []string) string { return strings.TrimSuffix(Indented(lines), ",") }

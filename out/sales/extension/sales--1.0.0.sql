@@ -835,6 +835,8 @@ end;
 $function$;
 comment on function sales.changes_public_customers_insert() is 'Logs rows inserted into public.customers.';
 
+revoke execute on function sales.changes_public_customers_insert() from public;
+
 -- Logs rows updated in public.customers: the old ones less, the new ones more.
 -- Writes sales.changes_public_customers.
 create function sales.changes_public_customers_update()
@@ -857,6 +859,8 @@ end;
 $function$;
 comment on function sales.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more.';
 
+revoke execute on function sales.changes_public_customers_update() from public;
+
 -- Logs rows deleted from public.customers.
 -- Writes sales.changes_public_customers.
 create function sales.changes_public_customers_delete()
@@ -875,6 +879,8 @@ end;
 $function$;
 comment on function sales.changes_public_customers_delete() is 'Logs rows deleted from public.customers.';
 
+revoke execute on function sales.changes_public_customers_delete() from public;
+
 -- Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.
 -- Writes sales.changes_public_customers.
 create function sales.changes_public_customers_truncate()
@@ -888,6 +894,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+revoke execute on function sales.changes_public_customers_truncate() from public;
 
 -- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
 -- Writes sales.changes_public_customers.
@@ -918,6 +926,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+revoke execute on function sales.changes_public_customers_row() from public;
 
 -- Makes the change log of public.customers and the triggers that fill it, where they are missing.
 -- Writes sales.changes_public_customers, public.customers.
@@ -1001,6 +1011,8 @@ end;
 $function$;
 comment on function sales.changes_public_orders_insert() is 'Logs rows inserted into public.orders.';
 
+revoke execute on function sales.changes_public_orders_insert() from public;
+
 -- Logs rows updated in public.orders: the old ones less, the new ones more.
 -- Writes sales.changes_public_orders.
 create function sales.changes_public_orders_update()
@@ -1023,6 +1035,8 @@ end;
 $function$;
 comment on function sales.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more.';
 
+revoke execute on function sales.changes_public_orders_update() from public;
+
 -- Logs rows deleted from public.orders.
 -- Writes sales.changes_public_orders.
 create function sales.changes_public_orders_delete()
@@ -1041,6 +1055,8 @@ end;
 $function$;
 comment on function sales.changes_public_orders_delete() is 'Logs rows deleted from public.orders.';
 
+revoke execute on function sales.changes_public_orders_delete() from public;
+
 -- Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.
 -- Writes sales.changes_public_orders.
 create function sales.changes_public_orders_truncate()
@@ -1054,6 +1070,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+revoke execute on function sales.changes_public_orders_truncate() from public;
 
 -- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
 -- Writes sales.changes_public_orders.
@@ -1084,6 +1102,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+revoke execute on function sales.changes_public_orders_row() from public;
 
 -- Makes the change log of public.orders and the triggers that fill it, where they are missing.
 -- Writes sales.changes_public_orders, public.orders.
@@ -1167,6 +1187,8 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments.';
 
+revoke execute on function sales.changes_public_captured_payments_insert() from public;
+
 -- Logs rows updated in public.captured_payments: the old ones less, the new ones more.
 -- Writes sales.changes_public_captured_payments.
 create function sales.changes_public_captured_payments_update()
@@ -1189,6 +1211,8 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more.';
 
+revoke execute on function sales.changes_public_captured_payments_update() from public;
+
 -- Logs rows deleted from public.captured_payments.
 -- Writes sales.changes_public_captured_payments.
 create function sales.changes_public_captured_payments_delete()
@@ -1207,6 +1231,8 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments.';
 
+revoke execute on function sales.changes_public_captured_payments_delete() from public;
+
 -- Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.
 -- Writes sales.changes_public_captured_payments.
 create function sales.changes_public_captured_payments_truncate()
@@ -1220,6 +1246,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+revoke execute on function sales.changes_public_captured_payments_truncate() from public;
 
 -- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
 -- Writes sales.changes_public_captured_payments.
@@ -1250,6 +1278,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+revoke execute on function sales.changes_public_captured_payments_row() from public;
 
 -- Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.
 -- Writes sales.changes_public_captured_payments, public.captured_payments.
@@ -1455,6 +1485,8 @@ end;
 $function$;
 comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.';
 
+revoke execute on function sales.now_public_orders_insert() from public;
+
 -- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_update()
@@ -1566,6 +1598,8 @@ end;
 $function$;
 comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.';
 
+revoke execute on function sales.now_public_orders_update() from public;
+
 -- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_delete()
@@ -1661,6 +1695,8 @@ end;
 $function$;
 comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.';
 
+revoke execute on function sales.now_public_orders_delete() from public;
+
 -- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_truncate()
@@ -1672,11 +1708,13 @@ as $function$
 declare
     v_open integer;
 begin
-    perform sales.large_orders_rebuild();
+    truncate sales.large_orders_rows;
     return null;
 end;
 $function$;
 comment on function sales.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated.';
+
+revoke execute on function sales.now_public_orders_truncate() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.
 -- Writes sales.pending_public_orders, and the stream tables.
@@ -1698,6 +1736,8 @@ begin
 end;
 $function$;
 comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.';
+
+revoke execute on function sales.now_public_orders_row() from public;
 
 -- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.
 -- Writes sales.pending_public_orders, public.orders.
@@ -4762,4 +4802,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '4c4dfe09728f7e24822009034d67e35a', 'extension');
+values ('sales', '1.0.0', '509593bab8c50a9dbdf942714a671f91', 'extension');

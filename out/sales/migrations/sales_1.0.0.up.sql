@@ -833,6 +833,8 @@ end;
 $function$;
 comment on function sales.changes_public_customers_insert() is 'Logs rows inserted into public.customers.';
 
+revoke execute on function sales.changes_public_customers_insert() from public;
+
 -- Logs rows updated in public.customers: the old ones less, the new ones more.
 -- Writes sales.changes_public_customers.
 create function sales.changes_public_customers_update()
@@ -855,6 +857,8 @@ end;
 $function$;
 comment on function sales.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more.';
 
+revoke execute on function sales.changes_public_customers_update() from public;
+
 -- Logs rows deleted from public.customers.
 -- Writes sales.changes_public_customers.
 create function sales.changes_public_customers_delete()
@@ -873,6 +877,8 @@ end;
 $function$;
 comment on function sales.changes_public_customers_delete() is 'Logs rows deleted from public.customers.';
 
+revoke execute on function sales.changes_public_customers_delete() from public;
+
 -- Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.
 -- Writes sales.changes_public_customers.
 create function sales.changes_public_customers_truncate()
@@ -886,6 +892,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+revoke execute on function sales.changes_public_customers_truncate() from public;
 
 -- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
 -- Writes sales.changes_public_customers.
@@ -916,6 +924,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+revoke execute on function sales.changes_public_customers_row() from public;
 
 -- Makes the change log of public.customers and the triggers that fill it, where they are missing.
 -- Writes sales.changes_public_customers, public.customers.
@@ -999,6 +1009,8 @@ end;
 $function$;
 comment on function sales.changes_public_orders_insert() is 'Logs rows inserted into public.orders.';
 
+revoke execute on function sales.changes_public_orders_insert() from public;
+
 -- Logs rows updated in public.orders: the old ones less, the new ones more.
 -- Writes sales.changes_public_orders.
 create function sales.changes_public_orders_update()
@@ -1021,6 +1033,8 @@ end;
 $function$;
 comment on function sales.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more.';
 
+revoke execute on function sales.changes_public_orders_update() from public;
+
 -- Logs rows deleted from public.orders.
 -- Writes sales.changes_public_orders.
 create function sales.changes_public_orders_delete()
@@ -1039,6 +1053,8 @@ end;
 $function$;
 comment on function sales.changes_public_orders_delete() is 'Logs rows deleted from public.orders.';
 
+revoke execute on function sales.changes_public_orders_delete() from public;
+
 -- Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.
 -- Writes sales.changes_public_orders.
 create function sales.changes_public_orders_truncate()
@@ -1052,6 +1068,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+revoke execute on function sales.changes_public_orders_truncate() from public;
 
 -- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
 -- Writes sales.changes_public_orders.
@@ -1082,6 +1100,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+revoke execute on function sales.changes_public_orders_row() from public;
 
 -- Makes the change log of public.orders and the triggers that fill it, where they are missing.
 -- Writes sales.changes_public_orders, public.orders.
@@ -1165,6 +1185,8 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments.';
 
+revoke execute on function sales.changes_public_captured_payments_insert() from public;
+
 -- Logs rows updated in public.captured_payments: the old ones less, the new ones more.
 -- Writes sales.changes_public_captured_payments.
 create function sales.changes_public_captured_payments_update()
@@ -1187,6 +1209,8 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more.';
 
+revoke execute on function sales.changes_public_captured_payments_update() from public;
+
 -- Logs rows deleted from public.captured_payments.
 -- Writes sales.changes_public_captured_payments.
 create function sales.changes_public_captured_payments_delete()
@@ -1205,6 +1229,8 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments.';
 
+revoke execute on function sales.changes_public_captured_payments_delete() from public;
+
 -- Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.
 -- Writes sales.changes_public_captured_payments.
 create function sales.changes_public_captured_payments_truncate()
@@ -1218,6 +1244,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.';
+
+revoke execute on function sales.changes_public_captured_payments_truncate() from public;
 
 -- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
 -- Writes sales.changes_public_captured_payments.
@@ -1248,6 +1276,8 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+
+revoke execute on function sales.changes_public_captured_payments_row() from public;
 
 -- Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.
 -- Writes sales.changes_public_captured_payments, public.captured_payments.
@@ -1453,6 +1483,8 @@ end;
 $function$;
 comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.';
 
+revoke execute on function sales.now_public_orders_insert() from public;
+
 -- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_update()
@@ -1564,6 +1596,8 @@ end;
 $function$;
 comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.';
 
+revoke execute on function sales.now_public_orders_update() from public;
+
 -- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_delete()
@@ -1659,6 +1693,8 @@ end;
 $function$;
 comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.';
 
+revoke execute on function sales.now_public_orders_delete() from public;
+
 -- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_truncate()
@@ -1670,11 +1706,13 @@ as $function$
 declare
     v_open integer;
 begin
-    perform sales.large_orders_rebuild();
+    truncate sales.large_orders_rows;
     return null;
 end;
 $function$;
 comment on function sales.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated.';
+
+revoke execute on function sales.now_public_orders_truncate() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.
 -- Writes sales.pending_public_orders, and the stream tables.
@@ -1696,6 +1734,8 @@ begin
 end;
 $function$;
 comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.';
+
+revoke execute on function sales.now_public_orders_row() from public;
 
 -- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.
 -- Writes sales.pending_public_orders, public.orders.
@@ -4760,7 +4800,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '4c4dfe09728f7e24822009034d67e35a', 'plain');
+values ('sales', '1.0.0', '509593bab8c50a9dbdf942714a671f91', 'plain');
 
 select sales.attach();
 

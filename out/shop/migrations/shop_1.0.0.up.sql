@@ -484,6 +484,8 @@ end;
 $function$;
 comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.';
 
+revoke execute on function pgtrickle.order_events_inserted() from public;
+
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.order_events, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
@@ -578,6 +580,8 @@ end;
 $function$;
 comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.';
 
+revoke execute on function pgtrickle.order_events_updated() from public;
+
 -- Keeps the counts of inbox order_events exact when a message gets another type or time of reception.
 -- Reads pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas.
 -- From inboxes.order_events in the spec.
@@ -603,6 +607,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception.';
+
+revoke execute on function pgtrickle.order_events_moved() from public;
 
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.
 -- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
@@ -642,6 +648,8 @@ end;
 $function$;
 comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.';
 
+revoke execute on function pgtrickle.order_events_deleted() from public;
+
 -- Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.
 -- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
@@ -662,6 +670,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.';
+
+revoke execute on function pgtrickle.order_events_truncated() from public;
 
 -- Takes in messages that are not simply new; for others it costs this condition and nothing else.
 create trigger sluice_inserted
@@ -2073,6 +2083,8 @@ end;
 $function$;
 comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.';
 
+revoke execute on function pgtrickle.payments_inserted() from public;
+
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.payments, writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
@@ -2167,6 +2179,8 @@ end;
 $function$;
 comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.';
 
+revoke execute on function pgtrickle.payments_updated() from public;
+
 -- Keeps the counts of inbox payments exact when a message gets another type or time of reception.
 -- Reads pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas.
 -- From inboxes.payments in the spec.
@@ -2192,6 +2206,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception.';
+
+revoke execute on function pgtrickle.payments_moved() from public;
 
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.
 -- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
@@ -2231,6 +2247,8 @@ end;
 $function$;
 comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.';
 
+revoke execute on function pgtrickle.payments_deleted() from public;
+
 -- Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.
 -- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
@@ -2251,6 +2269,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.';
+
+revoke execute on function pgtrickle.payments_truncated() from public;
 
 -- Takes in messages that are not simply new; for others it costs this condition and nothing else.
 create trigger sluice_inserted
@@ -4231,7 +4251,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'ba3c20bf203c2d1c30c6adca1c7c6c4c', 'plain');
+values ('shop', '1.0.0', '9660ebd992cddc8d9111ed5ca7166526', 'plain');
 
 select pgtrickle.attach();
 
