@@ -63,6 +63,14 @@ func notImmediate(at diag.Pos, what, hint string) diag.Error {
 	return diag.Error{Pos: at, Code: "not-immediate", Message: "refresh mode immediate cannot follow " + what, Hint: hint}
 }
 
+func tooWide(at diag.Pos, what string, columns int) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "too-wide",
+		Message: fmt.Sprintf("%s makes %d columns to store, and a table can hold %d of them", what, columns, mostColumns),
+		Hint:    "select fewer columns",
+	}
+}
+
 // quoteTags are the dollar quotes that bodies of generated code stand in.
 var quoteTags = []string{"$function$", "$procedure$", "$do$", "$many$"}
 

@@ -233,6 +233,9 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 // columnsRead are the columns of a table that a view reads.
 func columnsRead(view *ivm.View, r *catalog.Relation) []string {
 	var names []string
+	if view.Root == nil {
+		return nil
+	}
 	algebra.Walk(view.Root, func(n algebra.Node) {
 		if read, ok := n.(*algebra.Source); ok && read.Table == r {
 			for _, c := range read.Cols {

@@ -58,6 +58,7 @@ func (c *compiler) compile(n int) {
 	view := ivm.Compile(t.Query.Text, t.Query.Pos, c.known, c.errs)
 	if view != nil {
 		c.checkMode(t, view)
+		c.checkWidth(t, view)
 		c.add(t, view)
 	}
 	c.views[n] = view
@@ -136,6 +137,21 @@ func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.View) {
 			}
 		default:
 			c.errs.Add(notImmediate(t.Field("refresh_mode"), "a "+r.Kind.String()+" ("+r.SQLName()+")", "use refresh_mode auto or differential"))
+		}
+	}
+}
+
+// mostColumns is how many columns a table of PostgreSQL can have, less what is stored beside a query's.
+const mostColumns = 1600 - 3
+
+// checkWidth refuses queries and sources whose columns no table of ours can hold.
+func (c *compiler) checkWidth(t *spec.StreamTable, view *ivm.View) {
+	if n := len(view.Storage().Stored); n > mostColumns {
+		c.errs.Add(tooWide(t.Query.At, "this query", n))
+	}
+	for _, r := range view.Sources {
+		if n := len(columnsRead(view, r)); n > mostColumns {
+			c.errs.Add(tooWide(t.Query.At, "what it reads of "+r.SQLName(), n))
 		}
 	}
 }
