@@ -38,7 +38,7 @@ SOAK := 2h
 
 .PHONY: soak
 soak: deps ## try random views that nobody has tried, for SOAK=2h
-	SLUICE_TEST_SOAK=$(SOAK) go test -count=1 -timeout 0 -run TestSoak -v ./tests/oracle
+	SLUICE_TEST_SOAK=$(SOAK) go test -tags soak -count=1 -timeout 0 -run TestSoak -v ./tests/oracle
 
 .PHONY: generate
 generate: ## write out/ from specs/

@@ -8,7 +8,6 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
-	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -82,33 +81,6 @@ func (p *planner) in(full string) render.Name {
 // incremental reports whether a stream table is kept up to date by changes.
 func (p *planner) incremental(n int) bool {
 	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
-}
-
-// follow notes which columns of which tables a stream table needs the changes of.
-func (p *planner) follow(n int) {
-	if !p.incremental(n) {
-		return
-	}
-	algebra.Walk(p.compiled.views[n].Root, func(node algebra.Node) {
-		read, ok := node.(*algebra.Source)
-		if !ok {
-			return
-		}
-		source := p.sources[read.Table]
-		if source == nil {
-			source = p.source(read.Table)
-			p.sources[read.Table] = source
-			p.order = append(p.order, read.Table)
-		}
-		for _, c := range read.Cols {
-			if name := read.Table.Columns[c.Attr].Name; !slices.Contains(source.ColumnList, name) {
-				source.ColumnList = append(source.ColumnList, name)
-			}
-		}
-		if reader := render.Name(p.spec.StreamTables[n].Relation); !slices.Contains(source.Readers, reader) {
-			source.Readers = append(source.Readers, reader)
-		}
-	})
 }
 
 func (p *planner) source(r *catalog.Relation) *render.Source {
@@ -230,24 +202,6 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 	t.Delta = view.Delta(ivm.Tables{Log: log, Stored: t.Rows.String()})
 }
 
-// columnsRead are the columns of a table that a view reads.
-func columnsRead(view *ivm.View, r *catalog.Relation) []string {
-	var names []string
-	if view.Root == nil {
-		return nil
-	}
-	algebra.Walk(view.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok && read.Table == r {
-			for _, c := range read.Cols {
-				if name := r.Columns[c.Attr].Name; !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
-	})
-	return names
-}
-
 // reason says why a stream table is recomputed.
 func (p *planner) reason(n int) string {
 	if p.spec.StreamTables[n].RefreshMode == spec.RefreshFull {
@@ -261,43 +215,6 @@ func (p *planner) reason(n int) string {
 		return ""
 	}
 	return "cannot be followed: " + strings.Join(reasons, ", ")
-}
-
-// upstream are the stream tables that one reads, directly or not, in the order of their refreshes.
-func (p *planner) upstream(n int) []render.StreamTable {
-	needed := map[render.Name]bool{}
-	p.needs(n, needed)
-	var up []render.StreamTable
-	for _, t := range p.tables {
-		if needed[t.Table] {
-			up = append(up, t)
-		}
-	}
-	return up
-}
-
-func (p *planner) needs(n int, needed map[render.Name]bool) {
-	for _, m := range p.compiled.reads[n] {
-		needed[render.Name(p.spec.StreamTables[m].Relation)] = true
-		p.needs(m, needed)
-	}
-}
-
-// feeds are where the changes of a stream table go for others that follow it.
-func (p *planner) feeds(n int) []render.Source {
-	name := render.Name(p.spec.StreamTables[n].Relation)
-	var feeds []render.Source
-	for _, r := range p.order {
-		if s := p.sources[r]; s.Made && s.Table == name {
-			feeds = append(feeds, *s)
-		}
-	}
-	for _, r := range p.captured {
-		if c := p.captures[r]; c.Made && c.Table == name {
-			feeds = append(feeds, c.Source)
-		}
-	}
-	return feeds
 }
 
 // path is the search_path in which queries mean what they meant to the compiler. Temporary tables come last.

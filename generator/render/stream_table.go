@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -113,7 +114,7 @@ func (t StreamTable) Filled(a string) string {
 func (t StreamTable) Hidden() []string {
 	var names []string
 	for _, name := range t.Stored {
-		if !contains(t.Visible, name) {
+		if !slices.Contains(t.Visible, name) {
 			names = append(names, name)
 		}
 	}
@@ -170,20 +171,11 @@ func (t StreamTable) Assigned() string { return t.AssignedFrom("d") }
 func (t StreamTable) AssignedFrom(a string) string {
 	var sets []string
 	for _, name := range t.Stored {
-		if !contains(t.Identity, name) {
+		if !slices.Contains(t.Identity, name) {
 			sets = append(sets, sqltext.Ident(name)+" = "+a+"."+sqltext.Ident(name))
 		}
 	}
 	return strings.Join(sets, ", ")
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 func list(a string, names []string) string {
