@@ -37,6 +37,13 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
 		b.inbox(inbox)
 	}
+	if len(view.Outboxes) > 0 {
+		b.outboxCatalog(view)
+		for n, outbox := range view.Outboxes {
+			b.at = origin{"outbox " + outbox.Name, s.Outboxes[n].At}
+			b.outbox(outbox)
+		}
+	}
 	b.reads(view)
 	b.streamTables(s, compiled, view)
 	b.at = origin{"the extension", s.Extension.At}
@@ -238,6 +245,9 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_prune.sql", view)
 		b.addStatement("row", "pgt_tasks: "+render.PruneTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.PruneTask}, "")
+	}
+	if len(view.Outboxes) > 0 {
+		b.consumerGroups(view)
 	}
 	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)

@@ -117,8 +117,12 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
 		report(t.RenamedFrom != "", t.Field("renamed_from"), "renames")
 	}
-	report(len(s.Outboxes) > 0, s.Field("outboxes"), "outboxes")
-	report(len(s.ConsumerGroups) > 0, s.Field("consumer_groups"), "consumer groups")
+	for _, o := range s.Outboxes {
+		report(o.RenamedFrom != "", o.Field("renamed_from"), "renames")
+	}
+	for _, g := range s.ConsumerGroups {
+		report(g.RenamedFrom != "", g.Field("renamed_from"), "renames")
+	}
 	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]

@@ -19,6 +19,8 @@ func viewOf(s *spec.Spec) render.Extension {
 		view.Inboxes = append(view.Inboxes, inbox)
 		view.OwnTables = append(view.OwnTables, inbox.Table)
 	}
+	view.Outboxes, view.Groups = viewOfOutboxes(s)
+	view.GroupLock = groupLock(s)
 	view.OwnTables = append(view.OwnTables, view.In("pgt_settings"))
 	return view
 }

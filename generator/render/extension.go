@@ -14,6 +14,9 @@ type Extension struct {
 	SchemaName string
 	Every      time.Duration // between two ticks
 	Inboxes    []Inbox
+	Outboxes   []Outbox
+	Groups     []Group
+	GroupLock  string // first key of the advisory locks of consumer groups
 	Settings   []Setting
 	OwnTables  []Name // tables that the extension owns
 

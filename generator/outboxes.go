@@ -1,0 +1,126 @@
+package generator
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// viewOfOutboxes turns the outboxes and consumer groups of a spec into what templates read.
+func viewOfOutboxes(s *spec.Spec) ([]render.Outbox, []render.Group) {
+	var outboxes []render.Outbox
+	for n := range s.Outboxes {
+		outboxes = append(outboxes, viewOfOutbox(s, &s.Outboxes[n]))
+	}
+	var groups []render.Group
+	for _, g := range s.ConsumerGroups {
+		group := render.Group{Name: g.Name, Outbox: g.Outbox, Reset: g.AutoOffsetReset, MaxAttempts: "null"}
+		if g.MaxAttempts != nil {
+			group.MaxAttempts = fmt.Sprint(*g.MaxAttempts)
+		}
+		groups = append(groups, group)
+	}
+	return outboxes, groups
+}
+
+func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
+	in := func(full string) render.Name {
+		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(full)}
+	}
+	table := "outbox_" + o.Name
+	v := render.Outbox{
+		Extension: s.Extension.Name, SchemaName: s.Extension.Schema, Path: "outboxes." + o.Name, Name: o.Name, Event: true,
+		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
+		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
+		Publication: spec.DerivedName(s.Extension.Name + "_" + table), DrainFn: in(table + "_drain"),
+	}
+	if o.Retention != nil {
+		v.Retention = o.Retention.Interval()
+	}
+	if o.IdleGroup != nil {
+		v.IdleAfter, v.IdlePolicy = o.IdleGroup.After.Interval(), o.IdleGroup.Policy
+		if v.IdlePolicy == spec.IdleArchive {
+			v.Archive = in(table + "_archive")
+		}
+	}
+	return v
+}
+
+// groupLock is the first key of the advisory locks of an extension's consumer groups; their numbers are the second.
+func groupLock(s *spec.Spec) string {
+	digest := md5.Sum([]byte("sluice consumer groups " + s.Extension.Schema))
+	return fmt.Sprint(int32(binary.BigEndian.Uint32(digest[:4])))
+}
+
+// outboxCatalog adds the tables that all outboxes and consumer groups share.
+func (b *builder) outboxCatalog(view render.Extension) {
+	b.add("catalog/pgt_outboxes.sql", view)
+	b.add("catalog/pgt_outbox_state.sql", view, dumped)
+	b.add("catalog/pgt_outbox_config.sql", view)
+	b.add("group/pgt_group_no.sql", view, dumped)
+	for _, name := range []string{"pgt_consumer_groups", "pgt_lease_log", "pgt_consumers", "pgt_consumer_claim_check_acks"} {
+		b.add("group/"+name+".sql", view, dumped)
+	}
+	b.add("group/pgt_consumer_dead_letters.sql", view, holds)
+}
+
+// outbox adds everything of one outbox, tables first.
+func (b *builder) outbox(o render.Outbox) {
+	if o.Event {
+		b.add("outbox/ids.sql", o, dumped)
+		b.add("outbox/table.sql", o, holds)
+		if o.OrderingKey != "" {
+			b.add("outbox/lane_index.sql", o)
+		}
+		if o.Archive.Name != "" {
+			b.add("outbox/archive.sql", o, holds)
+		}
+		b.add("outbox/cloudevents_view.sql", o)
+		b.add("outbox/debezium_view.sql", o)
+	}
+	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
+	b.addStatement("row", "pgt_tasks: "+o.DrainTask(), "catalog/pgt_task_row.sql", render.Task{Schema: o.Schema(), Task: o.DrainTask()}, "")
+}
+
+// consumerGroups adds what outboxes have in common and consumer groups do with them.
+func (b *builder) consumerGroups(view render.Extension) {
+	ordered := len(view.OrderedOutboxes()) > 0
+	for _, name := range []string{
+		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_next", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
+		"outbox/pgt_lane_next", "outbox/pgt_lane_waiting",
+		"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point",
+	} {
+		if ordered || name != "outbox/pgt_lane_next" && name != "outbox/pgt_lane_waiting" {
+			b.add(name+".sql", view)
+		}
+	}
+	for _, o := range view.Outboxes {
+		b.add("outbox/drain.sql", o)
+	}
+	if len(view.EventOutboxes()) > 0 {
+		b.add("outbox/outbox_publish.sql", view)
+	}
+	for _, name := range []string{"pgt_outbox_sizes", "pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
+		b.add("outbox/"+name+".sql", view)
+	}
+	for _, name := range []string{"pgt_group", "pgt_require_consumer", "pgt_first_ids", "pgt_bury", "pgt_disown", "pgt_reappend", "pgt_settle", "pgt_grant_due", "pgt_grant"} {
+		b.add("group/"+name+".sql", view)
+	}
+	if ordered {
+		for _, name := range []string{"pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes"} {
+			b.add("group/"+name+".sql", view)
+		}
+	}
+	for _, name := range []string{
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "commit_offset", "reject_rows", "replay_dead_letters",
+		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group", "outbox_rows_consumed",
+		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
+		"pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",
+	} {
+		b.add("group/"+name+".sql", view)
+	}
+	b.addStatement("row", "pgt_tasks: "+render.GroupsTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.GroupsTask}, "")
+}

@@ -1,0 +1,131 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Lanes is how many hashes the keys of an ordered outbox are split into: that many consumers of a group can work at once.
+const Lanes = 16
+
+// Outbox is what templates know of one outbox, of events or of a stream table.
+type Outbox struct {
+	Extension   string
+	SchemaName  string // of the extension
+	Path        string // in the spec
+	Name        string
+	Event       bool   // rather than of a stream table
+	StreamTable string // schema.name; empty for events
+	PgtName     string // its name alone
+
+	OrderingKey     string // column; empty if rows of one key need no order
+	Retention       string // interval constant; empty where the settings rule
+	InlineThreshold string // number; empty where the settings rule
+	OnFullRefresh   string
+	IdleAfter       string // interval constant; empty where the settings rule
+	IdlePolicy      string
+
+	Table, IDs, LaneIndex, CloudEvents, Debezium, Archive Name
+	DeltaRows, Latest                                     Name // of a stream table
+	Publication                                           string
+	DrainFn                                               Name
+}
+
+// Group is a consumer group that exists from the start.
+type Group struct {
+	Name, Outbox, Reset string
+	MaxAttempts         string // number or null
+}
+
+// Schema returns the extension's schema as SQL.
+func (o Outbox) Schema() string { return sqltext.Ident(o.SchemaName) }
+
+// Made tells that the outbox is made and dropped at run time.
+func (o Outbox) Made() bool { return !o.Event }
+
+// Kind is the outbox's kind in the catalog.
+func (o Outbox) Kind() string {
+	if o.Event {
+		return "event"
+	}
+	return "stream_table"
+}
+
+// LitOrNull is a text as SQL, null if empty.
+func (o Outbox) LitOrNull(text string) string {
+	if text == "" {
+		return "null"
+	}
+	return sqltext.Literal(text)
+}
+
+// LaneOf is the lane of row a, 1 to Lanes: the hash of its key.
+func (o Outbox) LaneOf(a string) string {
+	column := sqltext.Ident(o.OrderingKey)
+	if a != "" {
+		column = a + "." + column
+	}
+	return fmt.Sprintf("(1 + (hashtextextended(coalesce(%s, ''), 0) & %d))::smallint", column, Lanes-1)
+}
+
+// EventOutboxes are those that applications publish to.
+func (e Extension) EventOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.Event })
+}
+
+// OrderedOutboxes are those that keep the order of each key.
+func (e Extension) OrderedOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.OrderingKey != "" })
+}
+
+// MadeOutboxes are those of stream tables.
+func (e Extension) MadeOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.Made() })
+}
+
+func (e Extension) outboxes(are func(Outbox) bool) []Outbox {
+	var some []Outbox
+	for _, o := range e.Outboxes {
+		if are(o) {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// OutboxNames lists the outboxes in spec order.
+func (e Extension) OutboxNames() []string { return outboxNames(e.Outboxes) }
+
+// EventOutboxNames lists those that applications publish to.
+func (e Extension) EventOutboxNames() []string { return outboxNames(e.EventOutboxes()) }
+
+func outboxNames(outboxes []Outbox) []string {
+	names := make([]string, len(outboxes))
+	for i, o := range outboxes {
+		names[i] = o.Name
+	}
+	return names
+}
+
+// Lanes is how many lanes ordered outboxes have.
+func (e Extension) Lanes() int { return Lanes }
+
+// IsOrdered is the condition that an outbox keeps the order of each key.
+func (e Extension) IsOrdered(outbox string) string {
+	var names []string
+	for _, o := range e.OrderedOutboxes() {
+		names = append(names, sqltext.Literal(o.Name))
+	}
+	return outbox + " in (" + strings.Join(names, ", ") + ")"
+}
+
+// GroupsTask is the task of tick that looks after consumer groups and outboxes.
+const GroupsTask = "consumer groups"
+
+// GroupsTask is the constant of the same name.
+func (e Extension) GroupsTask() string { return GroupsTask }
+
+// DrainTask is the task of tick that deletes what retention has passed over.
+func (o Outbox) DrainTask() string { return "retention of outbox " + o.Name }
