@@ -89,7 +89,7 @@ func (b *builder) outbox(o render.Outbox) {
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
-		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_next", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
+		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
 		"outbox/pgt_lane_next", "outbox/pgt_lane_waiting",
 		"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point",
 	} {
@@ -106,7 +106,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 	for _, name := range []string{"pgt_outbox_sizes", "pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)
 	}
-	for _, name := range []string{"pgt_group", "pgt_require_consumer", "pgt_first_ids", "pgt_bury", "pgt_disown", "pgt_reappend", "pgt_settle", "pgt_grant_due", "pgt_grant"} {
+	for _, name := range []string{"pgt_group", "pgt_require_consumer", "pgt_first_ids", "pgt_bury", "pgt_disown", "pgt_reappend", "pgt_settle", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_check_poll"} {
 		b.add("group/"+name+".sql", view)
 	}
 	if ordered {
@@ -115,7 +115,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		}
 	}
 	for _, name := range []string{
-		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "commit_offset", "reject_rows", "replay_dead_letters",
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group", "outbox_rows_consumed",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
 		"pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",

@@ -80,6 +80,11 @@ func (e Extension) OrderedOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.OrderingKey != "" })
 }
 
+// PlainOutboxes are those that do not.
+func (e Extension) PlainOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.OrderingKey == "" })
+}
+
 // MadeOutboxes are those of stream tables.
 func (e Extension) MadeOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Made() })
