@@ -3,7 +3,8 @@ package specs
 
 import "embed"
 
-// Samples are the spec of the shop, with the DDL of the shop's own tables, in the directory shop, and that of its sales in sales.
+// Samples are the spec of the shop, with the DDL of the shop's own tables, in the directory shop, that of its sales in sales, and that of
+// its events in events.
 //
-//go:embed shop sales
+//go:embed events shop sales
 var Samples embed.FS

@@ -18,6 +18,10 @@ const (
 	latencySection = "latency"
 	healthSection  = "health"
 
+	publishSection = "outbox/publish"
+	consumeSection = "outbox/poll + commit"
+	pollSection    = "outbox/latency"
+
 	refreshSection   = "views/refresh"
 	logSection       = "views/log"
 	immediateSection = "views/immediate"
@@ -36,7 +40,7 @@ type benchCase struct {
 
 // title is what -run matches.
 func (c benchCase) title() string {
-	if strings.HasPrefix(c.section, "views/") {
+	if strings.Contains(c.section, "/") {
 		return c.section + "/" + c.name
 	}
 	return c.section + ": " + c.name
@@ -45,7 +49,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(),
+		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(),
 		refreshCases(), logCases(), immediateCases(), frozenCases(), compileCases(),
 	} {
 		for _, c := range cases {

@@ -17,7 +17,9 @@ type crew struct {
 	dsn     string
 	clients int
 	most    int64 // ends the turn early when so many messages are done; 0: never
+	cold    bool  // what is measured is soon over: there is no time to warm up
 	work    func(ctx context.Context, conn *pgx.Conn) (int, error)
+	hire    func() func(ctx context.Context, conn *pgx.Conn) (int, error) // makes the work of one client, if they differ
 }
 
 // turn is what a crew did.
@@ -32,10 +34,14 @@ func (c crew) run(ctx context.Context, long time.Duration) (turn, error) {
 	var stop atomic.Bool
 	group, ctx := errgroup.WithContext(ctx)
 	for range c.clients {
+		work := c.work
+		if c.hire != nil {
+			work = c.hire()
+		}
 		group.Go(func() error {
 			return connected(ctx, c.dsn, func(conn *pgx.Conn) error {
 				for !stop.Load() {
-					n, err := c.work(ctx, conn)
+					n, err := work(ctx, conn)
 					if err != nil {
 						return err
 					}
@@ -45,16 +51,21 @@ func (c crew) run(ctx context.Context, long time.Duration) (turn, error) {
 			})
 		})
 	}
-	rate := clock(ctx, &done, long, c.most)
+	rate := c.clock(ctx, &done, long)
 	stop.Store(true)
 	err := group.Wait()
 	return turn{rate, done.Load()}, err
 }
 
 // clock takes the time; it starts when the crew has warmed up.
-func clock(ctx context.Context, done *atomic.Int64, long time.Duration, most int64) (perSecond float64) {
-	enough := func() bool { return most > 0 && done.Load() >= most }
-	for end := time.Now().Add(warmUp); ctx.Err() == nil && (time.Now().Before(end) || done.Load() == 0); {
+func (c crew) clock(ctx context.Context, done *atomic.Int64, long time.Duration) (perSecond float64) {
+	enough := func() bool { return c.most > 0 && done.Load() >= c.most }
+	if c.cold {
+		for ctx.Err() == nil && done.Load() == 0 {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+	for end := time.Now().Add(warmUp); !c.cold && ctx.Err() == nil && (time.Now().Before(end) || done.Load() == 0); {
 		time.Sleep(time.Millisecond)
 	}
 	before, start := done.Load(), time.Now()

@@ -41,6 +41,11 @@ var abouts = map[string]string{
 	latencySection: "One client; times include the way there and back. One message in 200 is dead. The baseline is what one would ask the plain table, " +
 		"which has an index on what is pending; its ratio says how many times as long it takes.",
 	healthSection: "Calls of tick() between the cause and the answer degraded.",
+	publishSection: "Events published to an outbox, by plain inserts. The baselines: a table with nothing but its key, and the publishing functions of others. " +
+		"PGMQ_SQL and PGQUE_SQL name their SQL files; PgQ is used where its extension is installed.",
+	consumeSection: "Consumers poll batches of 100 and commit them, until four fifths of the backlog are done or the time is up. SKIP LOCKED does both in one transaction; " +
+		"PgQ has one consumer, and a tick each thousand events.",
+	pollSection: "One client; times include the way there and back.",
 }
 
 func (r *report) add(title string, x row) {
