@@ -10,13 +10,20 @@ import (
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
 // Files are artifacts in memory: contents by slash-separated path below the output directory.
 type Files map[string]string
 
-// Files lays out the artifacts of an extension below its name.
-func (e *Extension) Files() Files {
+// Files lays out the artifacts of an extension below its name, with the scripts that lead to it from the released versions.
+func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
+	for _, m := range released {
+		if m.Version == e.Version && m.Digest() != e.Digest() {
+			return nil, ErrReleased{e.Name, e.Version}
+		}
+	}
 	extension, migrations := e.Name+"/extension/", e.Name+"/migrations/"
 	files := Files{
 		extension + e.Name + ".control":                     e.control(),
@@ -28,7 +35,9 @@ func (e *Extension) Files() Files {
 	for name, text := range e.jobs {
 		files[e.Name+"/jobs/"+name] = text
 	}
-	return files
+	upgrades, err := e.upgradeFiles(released)
+	maps.Copy(files, upgrades)
+	return files, err
 }
 
 // Paths lists the files in order.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,14 +14,14 @@ import (
 )
 
 func newApply() *cobra.Command {
-	var dryRun bool
-	flavour := string(generator.Plain)
+	var dryRun, allowLoss bool
+	var flavour string
 	command := &cobra.Command{
 		Use:   "apply",
-		Short: "Installs the extension in a database, in one transaction",
+		Short: "Installs or upgrades the extension in a database, in one transaction",
 		Args:  cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			if flavour != string(generator.Plain) && flavour != string(generator.AsExtension) {
+			if flavour != "" && flavour != string(generator.Plain) && flavour != string(generator.AsExtension) {
 				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain or extension, not %q\n", flavour)}
 			}
 			e, err := generateFor(cmd)
@@ -28,16 +29,26 @@ func newApply() *cobra.Command {
 				return err
 			}
 			if dryRun {
-				fmt.Fprint(cmd.OutOrStdout(), live.ApplyScript(e, generator.Flavour(flavour)))
+				fmt.Fprint(cmd.OutOrStdout(), live.ApplyScript(e, cmp.Or(generator.Flavour(flavour), generator.Plain)))
 				return nil
 			}
 			return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
-				changed, err := live.Apply(ctx, conn, e, generator.Flavour(flavour))
+				released, err := generator.Releases(option(cmd, "out"), e.Name)
 				if err != nil {
 					return err
 				}
+				did, err := live.Apply(ctx, conn, e, live.Options{Flavour: generator.Flavour(flavour), Released: released, Loss: allowLoss})
+				if err != nil {
+					return err
+				}
+				for _, loss := range did.Losses {
+					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
+				}
 				verb := "is installed already, nothing to do"
-				if changed {
+				switch {
+				case did.From != "":
+					verb = "upgraded from " + did.From
+				case did.Changed:
 					verb = "installed"
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s %s %s\n", e.Name, e.Version, verb)
@@ -46,7 +57,8 @@ func newApply() *cobra.Command {
 		}),
 	}
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run")
-	command.Flags().StringVar(&flavour, "flavour", flavour, "plain objects, or an `extension` whose files are on the server")
+	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server")
+	command.Flags().BoolVar(&allowLoss, "allow-data-loss", false, "upgrade although data goes")
 	return command
 }
 

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +23,11 @@ func newGenerate() *cobra.Command {
 			}
 			files := generator.Files{}
 			for _, e := range extensions {
-				for path, text := range e.Files() {
-					files[path] = text
+				made, err := filesOf(cmd, e)
+				if err != nil {
+					return err
 				}
+				maps.Copy(files, made)
 			}
 			switch {
 			case check:
@@ -39,6 +43,24 @@ func newGenerate() *cobra.Command {
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing; print the artifacts")
 	command.MarkFlagsMutuallyExclusive("check", "dry-run")
 	return command
+}
+
+// filesOf are the artifacts of one extension, with upgrades from the versions that were released to the artifact directory.
+func filesOf(cmd *cobra.Command, e *generator.Extension) (generator.Files, error) {
+	released, err := generator.Releases(option(cmd, "out"), e.Name)
+	if err != nil {
+		return nil, err
+	}
+	files, err := e.Files(released)
+	return files, asReleased(err)
+}
+
+// asReleased says what to do about a released version that would change.
+func asReleased(err error) error {
+	if changed := (generator.ErrReleased{}); errors.As(err, &changed) {
+		return exitError{exitInput, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err)}
+	}
+	return err
 }
 
 func checkFiles(cmd *cobra.Command, files generator.Files) error {

@@ -101,7 +101,7 @@ func (s *stage) install(ctx context.Context) error {
 			return err
 		}
 		for _, e := range []*generator.Extension{s.extension, s.sales} {
-			if _, err := live.Apply(ctx, conn, e, generator.Plain); err != nil {
+			if _, err := live.Apply(ctx, conn, e, live.Options{}); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -34,24 +36,45 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// Apply installs an extension in one transaction. It returns false if that very version is installed already.
-func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, flavour generator.Flavour) (bool, error) {
-	changed := false
+// Options say how an extension is applied.
+type Options struct {
+	Flavour  generator.Flavour  // "": plain, or what is installed
+	Released []upgrade.Manifest // versions that can be upgraded
+	Loss     bool               // data may be lost
+}
+
+// Applied is what Apply did.
+type Applied struct {
+	From    string // the version that was upgraded; empty if none was
+	Changed bool
+	Losses  []string
+}
+
+// Apply installs or upgrades an extension in one transaction. It changes nothing if that very version is installed already.
+func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
+	var did Applied
 	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, e.Schema)
-		if err != nil || found.Digest == e.Digest() && found.Name == e.Name {
+		if err != nil {
 			return err
 		}
-		if found.Name != "" {
+		switch {
+		case found.Digest == e.Digest() && found.Name == e.Name:
+			return nil
+		case found.Name == "":
+			did.Changed = true
+			return install(ctx, tx, e, cmp.Or(options.Flavour, generator.Plain))
+		case found.Name != e.Name:
 			return occupied(found, e)
 		}
-		changed = true
-		return install(ctx, tx, e, flavour)
+		did, err = upgradeFrom(ctx, tx, found, e, options)
+		return err
 	})
 	if err == nil && e.Fill() != "" { // also where an earlier run installed and did not come to this
 		_, err = conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
 	}
-	return changed && err == nil, err
+	did.Changed = did.Changed && err == nil
+	return did, err
 }
 
 // ApplyScript is what Apply would run, as a script for psql.
@@ -108,8 +131,8 @@ func occupied(found Installed, e *generator.Extension) error {
 		}
 	}
 	return Refusal{
-		fmt.Sprintf("extension %s %s is installed and differs from the spec's %s", found.Name, found.Version, e.Version),
-		"this version of Sluice installs and removes, it does not upgrade yet",
+		fmt.Sprintf("extension %s %s is installed, and no released version is like it", found.Name, found.Version),
+		"upgrades start from versions that \"sluice release\" has kept; give the artifact directory that has it",
 	}
 }
 

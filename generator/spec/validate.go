@@ -105,3 +105,8 @@ func checkDistinctExtensions(specs []*Spec, errs *diag.List) {
 		first[name] = s
 	}
 }
+
+// CompareVersions orders two versions that specs give, by semantic versioning.
+func CompareVersions(a, b string) int {
+	return semver.MustParse(a).Compare(semver.MustParse(b))
+}

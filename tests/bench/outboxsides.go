@@ -10,7 +10,6 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/demo"
 	"github.com/pgsluice/sluice/cmd/live"
-	"github.com/pgsluice/sluice/generator"
 )
 
 // broker is a way to publish events and to consume them. All run the same Go code; only the SQL differs.
@@ -140,7 +139,7 @@ func (b *bench) installBroker(ctx context.Context, x broker) error {
 			if err != nil {
 				return err
 			}
-			_, err = live.Apply(ctx, conn, extension, generator.Plain)
+			_, err = live.Apply(ctx, conn, extension, live.Options{})
 			return err
 		case x.script != "":
 			path := os.Getenv(x.script)

@@ -11,7 +11,6 @@ import (
 	"github.com/pgsluice/sluice/cmd/demo"
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/sandbox"
-	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -59,7 +58,7 @@ func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
 		if _, err := conn.PgConn().Exec(ctx, plainSQL).ReadAll(); err != nil {
 			return err
 		}
-		_, err := live.Apply(ctx, conn, extension, generator.Plain)
+		_, err := live.Apply(ctx, conn, extension, live.Options{})
 		return err
 	})
 }

@@ -104,7 +104,7 @@ func installViews(ctx context.Context, dsn, mode string, chosen ...class) error 
 		return err
 	}
 	return connected(ctx, dsn, func(conn *pgx.Conn) error {
-		if _, err := live.Apply(ctx, conn, extension, generator.Plain); err != nil {
+		if _, err := live.Apply(ctx, conn, extension, live.Options{}); err != nil {
 			return err
 		}
 		return execute(ctx, conn, "vacuum analyze")

@@ -21,7 +21,10 @@ func TestJobTicks(t *testing.T) {
 	}
 	shop := installed.Load(t, installed.Shop())
 	db := installed.DB(t, shop)
-	files := shop.Files()
+	files, err := shop.Files(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	psql(t, db, "postgres", files["shop/jobs/grant.sql"], "-v", "owner="+pgtest.Owner)
 	psql(t, db, pgtest.Owner, files["shop/jobs/pg_cron_1.4.sql"], "-v", "database="+db.Name)
 	defer psql(t, db, pgtest.Owner, files["shop/jobs/remove.sql"])

@@ -13,14 +13,15 @@ const module = "github.com/pgsluice/sluice/"
 // rooms lists what each room may import of ours, by prefix. Imports point down only.
 var rooms = map[string][]string{
 	"cmd/sluice":        {"cmd/cli"},
-	"cmd/cli":           {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "generator", "generator/explain", "generator/spec", "ivm/diag"},
+	"cmd/cli":           {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "generator", "generator/explain", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/demo":          {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
-	"cmd/live":          {"generator", "ivm/sqltext"},
+	"cmd/live":          {"generator", "generator/upgrade", "ivm/sqltext"},
 	"cmd/pull":          {"generator", "generator/spec", "ivm/diag", "ivm/sqltext"},
 	"cmd/sandbox":       {},
-	"generator":         {"generator/explain", "generator/render", "generator/spec", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator":         {"generator/explain", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"generator/explain": {"ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/resolve", "ivm/sqltext"},
 	"generator/render":  {"ivm/sqltext", "templates"},
+	"generator/upgrade": {"ivm/sqltext"},
 	"generator/spec":    {"ivm/diag"},
 	"ivm":               {"ivm/algebra", "ivm/catalog", "ivm/delta", "ivm/diag", "ivm/emit", "ivm/resolve", "ivm/rewrite", "ivm/sqltext"},
 	"ivm/emit":          {"ivm/algebra", "ivm/sqltext"},

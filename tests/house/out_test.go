@@ -18,7 +18,15 @@ func TestOutIsCurrent(t *testing.T) {
 		if !problems.Empty() {
 			t.Fatal(problems)
 		}
-		diff, err := extension.Files().Diff("../../out")
+		released, err := generator.Releases("../../out", extension.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := extension.Files(released)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff, err := files.Diff("../../out")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -259,7 +259,11 @@ func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension) {
 			break
 		}
 	}
-	for path, text := range e.Files() {
+	files, err := e.Files(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range files {
 		if _, name, isExtension := strings.Cut(path, "/extension/"); isExtension && name != "Makefile" {
 			if err := os.WriteFile(filepath.Join(found, "extension", name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)

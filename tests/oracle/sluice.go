@@ -31,7 +31,7 @@ func (Sluice) Install(ctx context.Context, conn *pgx.Conn, schemaDDL string, vie
 	if !errs.Empty() {
 		return errs
 	}
-	_, err = live.Apply(ctx, conn, extension, generator.Plain)
+	_, err = live.Apply(ctx, conn, extension, live.Options{})
 	return err
 }
 

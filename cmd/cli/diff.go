@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
+
+func newDiff() *cobra.Command {
+	var from string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "diff",
+		Short: "Shows what an upgrade to the current spec changes, what it locks, and what data it loses",
+		Args:  cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			e, err := generateFor(cmd)
+			if err != nil {
+				return err
+			}
+			before, err := releasedAs(cmd, e, from)
+			if err != nil {
+				return err
+			}
+			plan, err := upgrade.Derive(before, e.Manifest(), false)
+			if err != nil {
+				return err
+			}
+			return printPlan(cmd.OutOrStdout(), plan, asJSON)
+		}),
+	}
+	command.Flags().StringVar(&from, "from", "", "the released `version` to compare with (default: the last one)")
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return command
+}
+
+// releasedAs finds a released version, the last one before the spec's if none is named.
+func releasedAs(cmd *cobra.Command, e *generator.Extension, version string) (upgrade.Manifest, error) {
+	released, err := generator.Releases(option(cmd, "out"), e.Name)
+	if err != nil {
+		return upgrade.Manifest{}, err
+	}
+	if len(released) == 0 {
+		return upgrade.Manifest{}, fmt.Errorf("no version of extension %s is released in %s; \"sluice release\" keeps the current one", e.Name, option(cmd, "out"))
+	}
+	if version == "" {
+		last := released[len(released)-1]
+		if last.Version == e.Version && len(released) > 1 {
+			last = released[len(released)-2]
+		}
+		return last, nil
+	}
+	versions := ""
+	for _, m := range released {
+		if m.Version == version {
+			return m, nil
+		}
+		versions += " " + m.Version
+	}
+	return upgrade.Manifest{}, fmt.Errorf("version %s of extension %s is not released; these are:%s", version, e.Name, versions)
+}
+
+func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(plan)
+	}
+	if plan.Empty() {
+		_, err := fmt.Fprintf(out, "version %s installs the same as %s\n", plan.To, plan.From)
+		return err
+	}
+	fmt.Fprintf(out, "from %s to %s\n", plan.From, plan.To)
+	for _, step := range plan.Steps {
+		fmt.Fprintf(out, "%-8s %s\n", step.Action, step.Object)
+		if step.Lock != "" {
+			fmt.Fprintf(out, "         locks: %s\n", step.Lock)
+		}
+		if step.Loses != "" {
+			fmt.Fprintf(out, "         LOSES: %s\n", step.Loses)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+)
+
+func newRelease() *cobra.Command {
+	return &cobra.Command{
+		Use:   "release",
+		Short: "Freezes the current version, so that later ones upgrade from it",
+		Long: "Keeps a manifest of what the spec makes now in the artifact directory, below releases. From then on generate writes scripts that\n" +
+			"lead from this version to the next, and back where nothing is lost, and refuses to make anything else under its number.",
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			extensions, err := generate(cmd)
+			if err != nil {
+				return err
+			}
+			files := generator.Files{}
+			for _, e := range extensions {
+				made, err := filesOf(cmd, e)
+				if err != nil {
+					return err
+				}
+				for path, text := range made {
+					files[path] = text
+				}
+			}
+			if _, err := files.Write(option(cmd, "out")); err != nil {
+				return err
+			}
+			for _, e := range extensions {
+				path, added, err := e.Release(option(cmd, "out"))
+				if err != nil {
+					return asReleased(err)
+				}
+				verb := "was released before"
+				if added {
+					verb = "released: " + path
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s %s %s\n", e.Name, e.Version, verb)
+			}
+			return nil
+		}),
+	}
+}

@@ -1,0 +1,46 @@
+// Package generator turns a spec into an ordered list of database objects, and that list into files. It is pure: it reads no
+// file and talks to no server, and the same spec gives the same bytes.
+package generator
+
+import (
+	"strings"
+	"time"
+
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
+
+// Object is one database object.
+type Object = upgrade.Object
+
+// Extension is everything that is generated for one spec.
+type Extension struct {
+	Name, Version, Schema string
+	Objects               []Object // in an order in which they can be created
+	made                  []upgrade.Made
+	jobs                  map[string]string
+	fills                 bool // has stream tables
+
+	Every time.Duration // between two ticks
+}
+
+// Manifest describes the version, for upgrades from it and to it.
+func (e *Extension) Manifest() upgrade.Manifest {
+	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.Objects, e.made)
+}
+
+// Digest changes whenever any object does.
+func (e *Extension) Digest() string { return e.Manifest().Digest() }
+
+// header splits a rendered object into the first sentence group of its leading comment, which documents it in the catalog too.
+func header(sql string) string {
+	var lines []string
+	for _, line := range strings.Split(sql, "\n") {
+		text, isComment := strings.CutPrefix(line, "--")
+		text = strings.TrimSpace(text)
+		if !isComment || text == "" || strings.HasPrefix(text, "Reads ") || strings.HasPrefix(text, "Writes ") || strings.HasPrefix(text, "From ") {
+			break
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, " ")
+}

@@ -1,0 +1,50 @@
+package generator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// madeOf lists what functions of the extension make on users' tables, what others read first.
+func madeOf(view render.Extension) []upgrade.Made {
+	var made []upgrade.Made
+	forget := func(source string) string {
+		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
+	}
+	for _, s := range view.Sources {
+		made = append(made, upgrade.Made{
+			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()),
+		})
+	}
+	for _, c := range view.Captures {
+		made = append(made, upgrade.Made{
+			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
+		})
+	}
+	for _, t := range view.StreamTables {
+		made = append(made, upgrade.Made{
+			Kind: "stream table", Name: t.ID(), Definition: definitionOf(t),
+			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
+			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+		})
+	}
+	return made
+}
+
+// definitionOf changes whenever what stores a stream table, or what is stored, does.
+func definitionOf(t render.StreamTable) string {
+	sum := sha256.New()
+	for _, template := range []string{"stream_table/attach.sql", "stream_table/rebuild.sql"} {
+		sql, err := render.Execute(template, t)
+		if err != nil {
+			panic(err)
+		}
+		sum.Write([]byte(sql))
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:32]
+}

@@ -1,0 +1,69 @@
+// Package upgrade compares two versions of an extension, each a list of objects, and derives the steps that lead from one to the other.
+package upgrade
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Object is one database object. Upgrade steps come from comparing two lists of them, so an object holds all that must be
+// known to create, comment, compare and drop it.
+type Object struct {
+	Kind      string   `json:"kind"`              // schema, table, sequence, index, function, procedure, trigger, view, row, role or grant
+	Signature string   `json:"signature"`         // as COMMENT ON and DROP name it: pgtrickle.f(text), t on pgtrickle.orders
+	SQL       string   `json:"sql"`               // the statement that creates it, with its header
+	Drop      string   `json:"drop,omitempty"`    // the statement that removes it; empty if it goes with what it needs
+	Comment   string   `json:"comment,omitempty"` // for COMMENT ON; empty if it takes none
+	Needs     []string `json:"needs,omitempty"`   // ids of earlier objects that the definition names
+	Dump      bool     `json:"dump,omitempty"`    // holds data that a dump of the extension must keep
+	Holds     bool     `json:"holds,omitempty"`   // holds users' data, which a drop loses
+}
+
+// ID identifies the object within an extension.
+func (o Object) ID() string { return o.Kind + " " + o.Signature }
+
+// Digest changes whenever the installed object would.
+func (o Object) Digest() string {
+	sum := sha256.New()
+	for _, part := range []string{o.ID(), o.SQL, o.Comment} {
+		sum.Write([]byte(part))
+		sum.Write([]byte{0})
+	}
+	if o.Dump {
+		sum.Write([]byte("dump"))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// CommentSQL is the statement that comments the object, or nothing.
+func (o Object) CommentSQL() string {
+	if o.Comment == "" {
+		return ""
+	}
+	return "comment on " + o.Kind + " " + o.Signature + " is " + sqltext.Literal(o.Comment) + ";\n"
+}
+
+// Create is the statements that make the object, as a member of an extension or not.
+func (o Object) Create(member bool) string {
+	sql := o.SQL + o.CommentSQL()
+	if member && o.Dump {
+		sql += "select pg_catalog.pg_extension_config_dump(" + sqltext.Literal(o.Signature) + ", '');\n"
+	}
+	return sql
+}
+
+// Made is what functions of the extension make on users' tables or at run time, so that no statement of a script creates it.
+type Made struct {
+	Kind       string `json:"kind"`       // stream table, change log or outbox
+	Name       string `json:"name"`       // as the catalog has it
+	Definition string `json:"definition"` // changes whenever it must be made anew
+	Drop       string `json:"drop"`       // the statements that remove it
+	Anew       string `json:"anew"`       // the statement by which attach() makes it anew; empty if it finds that out itself
+	Fill       string `json:"fill"`       // the statement that fills it after that; empty if there is nothing to fill
+	Holds      bool   `json:"holds,omitempty"`
+}
+
+// ID identifies it within an extension.
+func (m Made) ID() string { return m.Kind + " " + m.Name }

@@ -1,0 +1,179 @@
+package sqltext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v5"
+)
+
+// TableDefinition is what a CREATE TABLE says, taken apart so that two of them can be compared. Texts are SQL, printed in one way.
+type TableDefinition struct {
+	Columns     []ColumnDefinition
+	Constraints []string          // of the table and of columns, but for NOT NULL, in order
+	Options     map[string]string // storage parameters
+}
+
+// ColumnDefinition is one column of a TableDefinition.
+type ColumnDefinition struct {
+	Name      string
+	Type      string
+	Collation string
+	NotNull   bool
+	Default   string // expression; empty if none
+	Generated string // expression of a stored generated column; empty if it is none
+}
+
+// DefineTable takes a CREATE TABLE apart.
+func DefineTable(sql string) (TableDefinition, error) {
+	tree, err := pg_query.Parse(sql)
+	if err != nil {
+		return TableDefinition{}, located(err)
+	}
+	if len(tree.Stmts) != 1 || tree.Stmts[0].Stmt.GetCreateStmt() == nil {
+		return TableDefinition{}, fmt.Errorf("not one CREATE TABLE")
+	}
+	create := tree.Stmts[0].Stmt.GetCreateStmt()
+	t := TableDefinition{Options: map[string]string{}}
+	for _, element := range create.TableElts {
+		if constraint := element.GetConstraint(); constraint != nil {
+			t.Constraints = append(t.Constraints, constraintSQL(constraint))
+			continue
+		}
+		column, constraints := defineColumn(element.GetColumnDef())
+		t.Columns = append(t.Columns, column)
+		t.Constraints = append(t.Constraints, constraints...)
+	}
+	for _, option := range create.Options {
+		def := option.GetDefElem()
+		t.Options[def.Defname] = optionValue(def.Arg)
+	}
+	return t, nil
+}
+
+func defineColumn(n *pg_query.ColumnDef) (c ColumnDefinition, constraints []string) {
+	c = ColumnDefinition{Name: n.Colname, Type: typeSQL(n.TypeName)}
+	if n.CollClause != nil {
+		c.Collation = strings.Join(quoted(strs(n.CollClause.Collname)), ".")
+	}
+	for _, node := range n.Constraints {
+		k := node.GetConstraint()
+		switch k.Contype {
+		case pg_query.ConstrType_CONSTR_NOTNULL:
+			c.NotNull = true
+		case pg_query.ConstrType_CONSTR_DEFAULT:
+			c.Default = Expr{k.RawExpr}.SQL()
+		case pg_query.ConstrType_CONSTR_GENERATED:
+			c.Generated = Expr{k.RawExpr}.SQL()
+		default:
+			constraints = append(constraints, Ident(n.Colname)+" "+constraintSQL(k))
+		}
+	}
+	return c, constraints
+}
+
+// constraintSQL prints a constraint so that two alike print alike.
+func constraintSQL(k *pg_query.Constraint) string {
+	parts := []string{strings.TrimPrefix(k.Contype.String(), "CONSTR_")}
+	parts = append(parts, quoted(strs(k.Keys))...)
+	if k.RawExpr != nil {
+		parts = append(parts, Expr{k.RawExpr}.SQL())
+	}
+	if k.Pktable != nil {
+		parts = append(parts, rangeVar(k.Pktable), strings.Join(quoted(strs(k.PkAttrs)), ", "), k.FkDelAction, k.FkUpdAction)
+	}
+	return strings.Join(parts, " ")
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = Ident(name)
+	}
+	return out
+}
+
+// optionValue prints the value of a storage parameter.
+func optionValue(n *pg_query.Node) string {
+	switch v := n.GetNode().(type) {
+	case *pg_query.Node_Integer:
+		return fmt.Sprint(v.Integer.Ival)
+	case *pg_query.Node_Float:
+		return v.Float.Fval
+	case *pg_query.Node_String_:
+		return v.String_.Sval
+	case *pg_query.Node_TypeName:
+		return typeName(v.TypeName)
+	default:
+		return "true"
+	}
+}
+
+// Interface is what callers of a function rely on, printed in one way: CREATE OR REPLACE can put another body behind the same
+// interface only.
+func Interface(sql string) (string, error) {
+	tree, err := pg_query.Parse(sql)
+	if err != nil {
+		return "", located(err)
+	}
+	fn := tree.Stmts[0].Stmt.GetCreateFunctionStmt()
+	if len(tree.Stmts) != 1 || fn == nil {
+		return "", fmt.Errorf("not one CREATE FUNCTION")
+	}
+	var parts []string
+	for _, node := range fn.Parameters {
+		p := node.GetFunctionParameter()
+		parts = append(parts, fmt.Sprintf("%s %s %s %t", p.Mode, p.Name, typeSQL(p.ArgType), p.Defexpr != nil))
+	}
+	result := ""
+	if fn.ReturnType != nil {
+		result = typeSQL(fn.ReturnType)
+		if fn.ReturnType.Setof {
+			result = "setof " + result
+		}
+	}
+	return strings.Join(append(parts, result), ", "), nil
+}
+
+// InsertedRow is what a plain INSERT of one row of constants says.
+type InsertedRow struct {
+	Table   string
+	Columns []string
+	Values  []string // SQL
+}
+
+// DescribeInsert takes an INSERT … VALUES of one row apart; ok is false for anything else.
+func DescribeInsert(sql string) (row InsertedRow, ok bool) {
+	tree, err := pg_query.Parse(sql)
+	if err != nil || len(tree.Stmts) != 1 {
+		return row, false
+	}
+	insert := tree.Stmts[0].Stmt.GetInsertStmt()
+	lists := insert.GetSelectStmt().GetSelectStmt().GetValuesLists()
+	if len(lists) != 1 || insert.OnConflictClause != nil {
+		return row, false
+	}
+	row.Table = rangeVar(insert.Relation)
+	for _, column := range insert.Cols {
+		row.Columns = append(row.Columns, column.GetResTarget().Name)
+	}
+	for _, value := range lists[0].GetList().Items {
+		row.Values = append(row.Values, Expr{value}.SQL())
+	}
+	return row, len(row.Columns) == len(row.Values) && len(row.Columns) > 0
+}
+
+// SameOptions reports whether two sets of storage parameters are alike.
+func SameOptions(a, b map[string]string) bool {
+	return slices.Equal(sortedOptions(a), sortedOptions(b))
+}
+
+func sortedOptions(options map[string]string) []string {
+	var out []string
+	for name, value := range options {
+		out = append(out, name+" = "+value)
+	}
+	slices.Sort(out)
+	return out
+}
