@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ func TestOracle(t *testing.T) {
 	}
 	stats := tryAll(t, hunt, int(number(t, "SLUICE_TEST_FAILURES", 3)), func(n uint64) (uint64, bool) { return first + n, n < count })
 	t.Log(stats.String())
-	for _, slow := range stats.Slow {
+	for _, slow := range slices.Concat(stats.Slow, stats.Long) {
 		t.Log(slow)
 	}
 	for _, view := range stats.Invalid {

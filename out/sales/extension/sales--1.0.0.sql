@@ -2600,7 +2600,7 @@ begin
         join public.orders o on o.customer_id = c.customer_id
         join changes2 c2 on c2.order_id = o.order_id
     ),
-    -- d2: Δ customers ⋈ orders ⋈ captured_payments ⊎ Δ customers ⋈ orders ⋈ −Δ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ Δ orders ⋈ captured_payments ⊎ customers ⋈ Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments
+    -- d2: d1, added up
     d2 as not materialized (
         select
             d.x as customer_id,
@@ -2858,7 +2858,7 @@ begin
         join public.orders o on o.customer_id = c.customer_id
         join changes2 c2 on c2.order_id = o.order_id
     ),
-    -- d2: Δ customers ⋈ orders ⋈ captured_payments ⊎ Δ customers ⋈ orders ⋈ −Δ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ Δ orders ⋈ captured_payments ⊎ customers ⋈ Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments
+    -- d2: d1, added up
     d2 as not materialized (
         select
             d.x as customer_id,
@@ -4802,4 +4802,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '509593bab8c50a9dbdf942714a671f91', 'extension');
+values ('sales', '1.0.0', 'ce0c612d4ebf53a6c5a8c89da17923ff', 'extension');
