@@ -367,7 +367,8 @@ comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of
 -- In plpgsql, which keeps the plan: a session looks at each tick.
 --
 -- xmin tells that a trigger was disabled and enabled again, or a partition detached and attached: what was written meanwhile is in no
--- log. relfilenode tells that rows were rewritten without triggers, by ALTER TABLE or VACUUM FULL.
+-- log. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
+-- where rows are now, whatever the snapshot: one that is older finds no rows there.
 create function sales.pgt_source_shape(c sales.pgt_source_config)
     returns text
     language plpgsql
@@ -383,8 +384,7 @@ begin
         join pg_class r on r.oid = m.oid
     ),
     line (part) as (
-        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid),
-            case when c.change_log is not null then m.relfilenode end)
+        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid))
         from member m
         union all
         select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
@@ -408,7 +408,11 @@ begin
         union all
         select concat_ws(' ', 'log', to_regclass(c.change_log)::oid)
     )
-    select md5(string_agg(l.part, E'\n' order by l.part collate "C"))
+    select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
+               select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
+               from member m
+               where c.change_log is not null
+           )
     into v_shape
     from line l;
     return v_shape;
@@ -646,17 +650,26 @@ declare
     c         sales.pgt_source_config;
     v_table   oid;
     v_shape   text;
+    v_seen    boolean;
     v_problem text;
     v_hint    text;
 begin
     select s.* into c from sales.pgt_source_config s where s.source = p_source;
-    if current_setting('transaction_isolation') <> 'read committed' and not exists (
-        -- What this transaction itself altered, or truncated, it sees.
-        select
+    v_seen := current_setting('transaction_isolation') = 'read committed';
+    if not v_seen then
+        -- What this transaction itself altered, or truncated, it sees; and that others truncated it, if it began afterwards.
+        v_shape := sales.pgt_source_shape(c);
+        select bool_or(age(r.xmin) <= age(pg_current_xact_id()::xid))
+            or bool_and(r.relfilenode = coalesce(pg_relation_filenode(r.oid), 0)) and split_part(v_shape, ' ', 1) = (
+                select split_part(s.shape, ' ', 1)
+                from sales.pgt_source_state s
+                where s.source = p_source
+            )
+        into v_seen
         from sales.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
-        join pg_class r on r.oid = m.oid
-        where age(r.xmin) <= age(pg_current_xact_id()::xid)
-    ) then
+        join pg_class r on r.oid = m.oid;
+    end if;
+    if v_seen is not true then
         raise exception using
             errcode = '40001',
             message = format('source %s was altered, which this transaction may not see', p_source),
@@ -4118,6 +4131,8 @@ create procedure sales.pgt_fill()
     language plpgsql
 as $procedure$
 begin
+    commit; -- so that each transaction is READ COMMITTED from its first statement on, whatever the session's isolation is
+    set transaction isolation level read committed;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
         raise notice 'filling %', 'sales.large_orders';
         begin
@@ -4130,8 +4145,9 @@ begin
             where s.stream_table = 'sales.large_orders';
             raise warning using message = 'stream table sales.large_orders is not filled: ' || sqlerrm;
         end;
-        commit;
     end if;
+    commit;
+    set transaction isolation level read committed;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null) then
         raise notice 'filling %', 'sales.customer_payments';
         begin
@@ -4144,8 +4160,9 @@ begin
             where s.stream_table = 'sales.customer_payments';
             raise warning using message = 'stream table sales.customer_payments is not filled: ' || sqlerrm;
         end;
-        commit;
     end if;
+    commit;
+    set transaction isolation level read committed;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null) then
         raise notice 'filling %', 'sales.best_customers';
         begin
@@ -4158,8 +4175,8 @@ begin
             where s.stream_table = 'sales.best_customers';
             raise warning using message = 'stream table sales.best_customers is not filled: ' || sqlerrm;
         end;
-        commit;
     end if;
+    commit;
 end;
 $procedure$;
 comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.';
@@ -4708,16 +4725,21 @@ comment on function sales.pgt_check_origin() is 'Calls attach() on first use and
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
 -- rights: a procedure with either may not commit.
+--
+-- Whatever the session's isolation is, a refresh begins in READ COMMITTED: only there it may see that a source was altered meanwhile.
 create procedure sales.tick()
     language plpgsql
 as $procedure$
 begin
     perform sales.pgt_check_origin();
     commit;
+    set transaction isolation level read committed;
     perform sales.large_orders_tick(false);
     commit;
+    set transaction isolation level read committed;
     perform sales.customer_payments_tick(false);
     commit;
+    set transaction isolation level read committed;
     perform sales.best_customers_tick(false);
     commit;
     perform sales.pgt_prune();
@@ -4802,4 +4824,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ce0c612d4ebf53a6c5a8c89da17923ff', 'extension');
+values ('sales', '1.0.0', '838c4e99640bd8648f3069ed8fb6062b', 'extension');
