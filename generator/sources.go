@@ -45,7 +45,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.R
 }
 
 // addNeeds notes what the generated SQL relies on beside the columns' names. What changes of rows alone need is checked by the table that
-// stores them; groups are added up as types and NOT NULL allow.
+// stores them; groups are added up as types allow, and looked up by keys that are never null.
 func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
 	if read.Log == nil || read.Made || !groups(view) {
 		return
@@ -60,10 +60,8 @@ func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
 			continue
 		}
 		read.Types[at] = column.Type
-		if column.NotNull && !slices.Contains(read.NotNull, name) {
-			read.NotNull = append(read.NotNull, name)
-		}
 	}
+	read.NotNull = union(read.NotNull, view.NotNull(r))
 }
 
 // groups reports whether a view groups rows and is followed.

@@ -493,7 +493,7 @@ begin
     limit 1;
     if v_column is not null then
         problem := format('column %s of source %s may be null now', v_column, c.source);
-        hint := format('Set it NOT NULL again, or %s.', v_generate);
+        hint := format('Run ALTER TABLE %I.%I ALTER %I SET NOT NULL, or %s.', c.source_schema, c.source_name, v_column, v_generate);
         return;
     end if;
 
@@ -800,21 +800,21 @@ insert into sales.pgt_source_config (
     source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id']::name[],
-    array['text', 'bigint']::text[], array['order_id', 'customer_id']::name[], 'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+    array['text', 'bigint']::text[], array[]::name[], 'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_config (
     source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
-    array['bigint', 'text']::text[], array['customer_id', 'name']::name[], 'sales.changes_public_customers', array['sales.customer_payments']
+    array['bigint', 'text']::text[], array[]::name[], 'sales.changes_public_customers', array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_config (
     source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
-    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array['order_id', 'amount', 'captured_at']::name[], 'sales.changes_public_captured_payments', array['sales.customer_payments']
+    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[], 'sales.changes_public_captured_payments', array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_config (
@@ -2246,15 +2246,19 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
+        v_problem := left(sqlerrm, 900) || case sqlstate
+            when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+            else ''
+        end;
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.large_orders', v_started, 'immediate', left(sqlerrm, 1000));
+        values ('sales.large_orders', v_started, 'immediate', v_problem);
         update sales.pgt_stream_table_state s
         set checked_at = v_started,
             consecutive_errors = s.consecutive_errors + 1,
-            last_error = left(sqlerrm, 1000),
+            last_error = v_problem,
             suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
         where s.stream_table = 'sales.large_orders';
-        raise warning using message = 'stream table sales.large_orders: ' || left(sqlerrm, 1000);
+        raise warning using message = 'stream table sales.large_orders: ' || v_problem;
     end;
 end;
 $function$;
@@ -2337,26 +2341,27 @@ d1 as not materialized (
         c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-        max(c2.captured_at) as __max3
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
     from public.customers c
     join public.orders o on o.customer_id = c.customer_id
     join public.captured_payments c2 on c2.order_id = o.order_id
     group by 1, 2
 )
-select customer_id, name, __n, __sum1, __odd2, __max3
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s
         with no data;
         alter table sales.customer_payments_rows alter customer_id set not null;
         alter table sales.customer_payments_rows alter name set not null;
         create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
-        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__n > 0 then case when customer_payments_rows.__odd2 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd2, 1e18) > 0 or (customer_payments_rows.__odd2 > 1e36 and mod(customer_payments_rows.__odd2, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end));
+        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
         comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores, made by Sluice extension sales.';
     end if;
     if to_regclass('sales.customer_payments') is null then
         create view sales.customer_payments as
-        select r.customer_id, r.name, r.__n as payments, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max3 as last_paid_at
+        select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max4 as last_paid_at
         from sales.customer_payments_rows r;
         comment on view sales.customer_payments is 'Stream table of Sluice extension sales:
 SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
@@ -2400,14 +2405,15 @@ d1 as not materialized (
         c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-        max(c2.captured_at) as __max3
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
     from public.customers c
     join public.orders o on o.customer_id = c.customer_id
     join public.captured_payments c2 on c2.order_id = o.order_id
     group by 1, 2
 )
-select customer_id, name, __n, __sum1, __odd2, __max3
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s;
         if not exists (
@@ -2545,9 +2551,9 @@ begin
     d1 as not materialized (
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2555,9 +2561,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * c2.__mult) as __mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2565,9 +2571,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2575,9 +2581,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult * o.__mult * c2.__mult as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2585,9 +2591,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             o.__mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2595,9 +2601,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(o.__mult * c2.__mult) as __mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2605,9 +2611,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
@@ -2617,12 +2623,12 @@ begin
     d2 as not materialized (
         select
             d.x as customer_id,
-            d.c30 as name,
-            d.c31 as __sum1,
-            d.c32 as __max3,
+            d.c31 as name,
+            d.c32 as __sum1,
+            d.c33 as __max4,
             sum(d.__mult) as __mult
         from d1 d
-        group by d.x, d.c30, d.c31, d.c32
+        group by d.x, d.c31, d.c32, d.c33
         having sum(d.__mult) <> 0
     ),
     -- delta: by how much each group changes
@@ -2632,9 +2638,10 @@ begin
             d.name,
             sum(d.__mult) as __n,
             coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd2,
-            max(d.__max3) filter (where d.__mult > 0) as __max3,
-            max(d.__max3) filter (where d.__mult < 0) as __max3_gone
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
+            max(d.__max4) filter (where d.__mult > 0) as __max4,
+            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
         from d2 d
         group by d.customer_id, d.name
     ),
@@ -2644,7 +2651,7 @@ begin
         from delta d
         join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         where r.__n + d.__n > 0
-          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+          and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true)
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
@@ -2653,8 +2660,9 @@ begin
             c.name as name,
             count(*) as __n,
             coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-            max(c2.captured_at) as __max3
+            count(c2.amount) as __count2,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+            max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -2669,8 +2677,9 @@ begin
             d.name,
             coalesce(r.__n, 0) + d.__n as __n,
             coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
-            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
+            coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
+            case when l.__at is null then greatest(r.__max4, d.__max4) else f.__max4 end as __max4
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         left join lost l on l.__at = r.ctid
@@ -2683,13 +2692,13 @@ begin
     ),
     changed as (
         update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __odd2 = f.__odd2, __max3 = f.__max3
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
         from found f
         where r.ctid = f.__at and f.__n > 0
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__odd2, f.__max3
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
         from found f
         where f.__at is null and f.__n > 0
     ),
@@ -2698,11 +2707,11 @@ begin
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select sum(x.__mult), x.customer_id, x.name, x.paid
         from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__n > 0 then case when f.__odd2 = 0 then f.__sum1 when mod(f.__odd2, 1e18) > 0 or (f.__odd2 > 1e36 and mod(f.__odd2, 1e36) > 0) then 'NaN' when f.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             where f.__n > 0
             union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             join sales.customer_payments_rows r on r.ctid = f.__at
         ) x
@@ -2803,9 +2812,9 @@ begin
     d1 as not materialized (
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2813,9 +2822,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * c2.__mult) as __mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2823,9 +2832,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2833,9 +2842,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult * o.__mult * c2.__mult as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2843,9 +2852,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             o.__mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2853,9 +2862,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(o.__mult * c2.__mult) as __mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2863,9 +2872,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
@@ -2875,12 +2884,12 @@ begin
     d2 as not materialized (
         select
             d.x as customer_id,
-            d.c30 as name,
-            d.c31 as __sum1,
-            d.c32 as __max3,
+            d.c31 as name,
+            d.c32 as __sum1,
+            d.c33 as __max4,
             sum(d.__mult) as __mult
         from d1 d
-        group by d.x, d.c30, d.c31, d.c32
+        group by d.x, d.c31, d.c32, d.c33
         having sum(d.__mult) <> 0
     ),
     -- delta: by how much each group changes
@@ -2890,9 +2899,10 @@ begin
             d.name,
             sum(d.__mult) as __n,
             coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd2,
-            max(d.__max3) filter (where d.__mult > 0) as __max3,
-            max(d.__max3) filter (where d.__mult < 0) as __max3_gone
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
+            max(d.__max4) filter (where d.__mult > 0) as __max4,
+            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
         from d2 d
         group by d.customer_id, d.name
     ),
@@ -2902,7 +2912,7 @@ begin
         from delta d
         join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         where r.__n + d.__n > 0
-          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+          and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true)
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
@@ -2911,8 +2921,9 @@ begin
             c.name as name,
             count(*) as __n,
             coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-            max(c2.captured_at) as __max3
+            count(c2.amount) as __count2,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+            max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -2927,8 +2938,9 @@ begin
             d.name,
             coalesce(r.__n, 0) + d.__n as __n,
             coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
-            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
+            coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
+            case when l.__at is null then greatest(r.__max4, d.__max4) else f.__max4 end as __max4
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         left join lost l on l.__at = r.ctid
@@ -2941,13 +2953,13 @@ begin
     ),
     changed as (
         update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __odd2 = f.__odd2, __max3 = f.__max3
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
         from found f
         where r.ctid = f.__at and f.__n > 0
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__odd2, f.__max3
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
         from found f
         where f.__at is null and f.__n > 0
     ),
@@ -2956,11 +2968,11 @@ begin
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select sum(x.__mult), x.customer_id, x.name, x.paid
         from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__n > 0 then case when f.__odd2 = 0 then f.__sum1 when mod(f.__odd2, 1e18) > 0 or (f.__odd2 > 1e36 and mod(f.__odd2, 1e36) > 0) then 'NaN' when f.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             where f.__n > 0
             union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             join sales.customer_payments_rows r on r.ctid = f.__at
         ) x
@@ -3040,8 +3052,9 @@ begin
             c.name as name,
             count(*) as __n,
             coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-            max(c2.captured_at) as __max3
+            count(c2.amount) as __count2,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+            max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -3049,10 +3062,10 @@ begin
     ),
     -- signed: the query − what is stored
     signed as not materialized (
-        select q.customer_id, q.name, q.__n, q.__sum1, q.__odd2, q.__max3, 1 as __mult
+        select q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3, q.__max4, 1 as __mult
         from d1 q
         union all
-        select s.customer_id, s.name, s.__n, s.__sum1, s.__odd2, s.__max3, -1
+        select s.customer_id, s.name, s.__n, s.__sum1, s.__count2, s.__odd3, s.__max4, -1
         from sales.customer_payments_rows s
     ),
     -- delta: the same, added up
@@ -3062,11 +3075,12 @@ begin
             d.name,
             d.__n,
             d.__sum1,
-            d.__odd2,
-            d.__max3,
+            d.__count2,
+            d.__odd3,
+            d.__max4,
             sum(d.__mult)::bigint as __mult
         from signed d
-        group by d.customer_id, d.name, d.__n, d.__sum1, d.__odd2, d.__max3
+        group by d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
         having sum(d.__mult) <> 0
     ),
     removed as (
@@ -3079,21 +3093,21 @@ begin
     ),
     changed as (
         update sales.customer_payments_rows r
-        set __n = d.__n, __sum1 = d.__sum1, __odd2 = d.__odd2, __max3 = d.__max3
+        set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3, __max4 = d.__max4
         from delta d
         where d.__mult > 0 and r.customer_id = d.customer_id and r.name = d.name
         returning 1
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
-        select d.customer_id, d.name, d.__n, d.__sum1, d.__odd2, d.__max3
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
         from delta d
         where d.__mult > 0 and not exists (select from sales.customer_payments_rows r where r.customer_id = d.customer_id and r.name = d.name)
     ),
     -- What reads this stream table reads the same delta.
     logged1 as (
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__n > 0 then case when d.__odd2 = 0 then d.__sum1 when mod(d.__odd2, 1e18) > 0 or (d.__odd2 > 1e36 and mod(d.__odd2, 1e36) > 0) then 'NaN' when d.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1 when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
         from delta d
     ),
     advanced as (
@@ -3283,15 +3297,19 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
+        v_problem := left(sqlerrm, 900) || case sqlstate
+            when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+            else ''
+        end;
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.customer_payments', v_started, 'differential', left(sqlerrm, 1000));
+        values ('sales.customer_payments', v_started, 'differential', v_problem);
         update sales.pgt_stream_table_state s
         set checked_at = v_started,
             consecutive_errors = s.consecutive_errors + 1,
-            last_error = left(sqlerrm, 1000),
+            last_error = v_problem,
             suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
         where s.stream_table = 'sales.customer_payments';
-        raise warning using message = 'stream table sales.customer_payments: ' || left(sqlerrm, 1000);
+        raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
     end;
 end;
 $function$;
@@ -3961,15 +3979,16 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
+        v_problem := left(sqlerrm, 900);
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.best_customers', v_started, 'differential', left(sqlerrm, 1000));
+        values ('sales.best_customers', v_started, 'differential', v_problem);
         update sales.pgt_stream_table_state s
         set checked_at = v_started,
             consecutive_errors = s.consecutive_errors + 1,
-            last_error = left(sqlerrm, 1000),
+            last_error = v_problem,
             suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
         where s.stream_table = 'sales.best_customers';
-        raise warning using message = 'stream table sales.best_customers: ' || left(sqlerrm, 1000);
+        raise warning using message = 'stream table sales.best_customers: ' || v_problem;
     end;
 end;
 $function$;
@@ -4824,4 +4843,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '838c4e99640bd8648f3069ed8fb6062b', 'extension');
+values ('sales', '1.0.0', '2e8dc4a5946c6a588758534bdb73102e', 'extension');
