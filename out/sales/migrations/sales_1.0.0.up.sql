@@ -197,9 +197,9 @@ create table sales.pgt_stream_table_state (
 ) with (fillfactor = 20);
 comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
 
--- What stream tables read, and what the generated SQL takes for granted of it.
+-- What stream tables read.
 --
--- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
+-- columns: that any of them reads; null: not known.
 -- kind: table, view, or other for what is read anew each time. change_log: null where nothing follows its changes.
 create table sales.pgt_source_config (
     source        text    not null primary key, -- schema.name
@@ -208,64 +208,104 @@ create table sales.pgt_source_config (
     kind          text    not null,
     made          boolean not null, -- a stream table of ours
     columns       name[],
-    types         text[],
-    not_null      name[]  not null,
     change_log    text,             -- as regclass reads it
     readers       text[]  not null  -- stream tables
 );
-comment on table sales.pgt_source_config is 'What stream tables read, and what the generated SQL takes for granted of it.';
+comment on table sales.pgt_source_config is 'What stream tables read.';
+
+-- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
+--
+-- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
+create table sales.pgt_source_reader (
+    source       text   not null,
+    stream_table text   not null,
+    columns      name[],
+    types        text[],
+    not_null     name[] not null,
+    primary key (source, stream_table)
+);
+comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table.';
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
--- shape: a digest of everything about it that matters; null: look again. problem, hint: why nothing is refreshed from it, and what to do.
+-- shape: a digest of everything about it that matters; null: look again.
+-- problems: by the stream tables that it keeps from being refreshed, why, and what to do.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
 create table sales.pgt_source_state (
     source     text        not null primary key,
     shape      text,
     noted      jsonb       not null default '{}',
-    problem    text,
-    hint       text,
+    problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
 );
 comment on table sales.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees.';
 
 -- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
 --
--- staleness: how long ago the table was last equal to its query; null before it is filled, nothing where changes apply at once.
+-- status: stale is what is refreshed, but from a stream table that is not. staleness: how long ago the table was last equal to its query;
+-- null before it is filled, nothing where changes apply at once; of one that is stale, that of the stream tables it comes from.
 create view sales.pgt_stream_tables as
-select c.pgt_name,
-       c.pgt_schema,
-       c.query,
-       c.refresh_mode,
-       c.effective_mode,
-       c.effective_reason,
-       c.strategy,
-       c.schedule,
-       case
-           when s.suspended_at is not null then 'suspended'
-           when s.consecutive_errors > 0 or p.problem is not null then 'failing'
-           when s.seen is null then 'initializing'
-           else 'active'
-       end as status,
+with recursive
+state as materialized (
+    select c.*,
+           case
+               when s.suspended_at is not null then 'suspended'
+               when s.consecutive_errors > 0 or p.problem is not null then 'failing'
+               when s.seen is null then 'initializing'
+               else 'active'
+           end as status,
+           s.last_refresh_at,
+           case
+               when s.last_refresh_at is null then null
+               when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+               else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
+           end as staleness,
+           s.consecutive_errors,
+           coalesce(p.problem, s.last_error) as last_error,
+           s.suspended_at
+    from sales.pgt_stream_table_config c
+    join sales.pgt_stream_table_state s using (stream_table)
+    -- What is wrong with its sources.
+    left join lateral (
+        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as problem
+        from sales.pgt_source_state f
+        where f.problems ? c.stream_table
+    ) p on true
+),
+-- What is not refreshed, and what comes from it.
+behind (stream_table, comes_from) as (
+    select r.stream_table, r.source
+    from state s
+    join sales.pgt_source_reader r on r.source = s.stream_table
+    where s.status in ('failing', 'suspended')
+    union
+    select r.stream_table, b.comes_from
+    from behind b
+    join sales.pgt_source_reader r on r.source = b.stream_table
+)
+select s.pgt_name,
+       s.pgt_schema,
+       s.query,
+       s.refresh_mode,
+       s.effective_mode,
+       s.effective_reason,
+       s.strategy,
+       s.schedule,
+       case when s.status = 'active' and o.reason is not null then 'stale' else s.status end as status,
        s.last_refresh_at,
-       case
-           when s.last_refresh_at is null then null
-           when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
-           else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
-       end as staleness,
+       greatest(s.staleness, o.staleness) as staleness,
        s.consecutive_errors,
-       coalesce(p.problem, s.last_error) as last_error,
+       coalesce(s.last_error, o.reason) as last_error,
        s.suspended_at
-from sales.pgt_stream_table_config c
-join sales.pgt_stream_table_state s using (stream_table)
--- What is wrong with its sources.
+from state s
 left join lateral (
-    select string_agg(f.problem || '. ' || f.hint, ' ' order by r.source) as problem
-    from sales.pgt_source_config r
-    join sales.pgt_source_state f using (source)
-    where c.stream_table = any (r.readers)
-) p on true
-order by c.refresh_order;
+    select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by u.refresh_order) as reason,
+           max(u.staleness) as staleness
+    from behind b
+    join state u on u.stream_table = b.comes_from
+    where b.stream_table = s.stream_table
+) o on true
+order by s.refresh_order;
 comment on view sales.pgt_stream_tables is 'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
@@ -331,7 +371,8 @@ end;
 $function$;
 comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
 
--- Tells whether the change log of a source has its columns, of the same types.
+-- Tells whether the change log of a source has its columns, of the same types. A column that the source has lost does no harm: what
+-- does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
 create function sales.pgt_log_fits(p_source text)
     returns boolean
@@ -346,17 +387,17 @@ as $function$
             from pg_attribute a
             where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and a.attname = any (c.columns) and not a.attisdropped
         ) s
-        full join (
+        left join (
             select a.attname, a.atttypid, a.attcollation
             from pg_attribute a
             where a.attrelid = to_regclass(c.change_log) and a.attnum > 3 and not a.attisdropped
         ) l using (attname, atttypid, attcollation)
-        where s is null or l is null
+        where l is null
     )
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types.';
+comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types. A column that the source has lost does no harm: what does not read it goes on.';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, and the change log.
@@ -418,9 +459,11 @@ end;
 $function$;
 comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, and the change log.';
 
--- Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.
+-- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pgt_source_state.
-create function sales.pgt_source_problem(c sales.pgt_source_config, out problem text, out hint text)
+create function sales.pgt_source_problem(
+    c sales.pgt_source_config, needs sales.pgt_source_reader, out problem text, out hint text
+)
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
@@ -453,7 +496,7 @@ begin
 
     select w.column_name, a.attname::text
     into v_column, v_now
-    from unnest(c.columns) with ordinality w (column_name, position)
+    from unnest(needs.columns) with ordinality w (column_name, position)
     left join sales.pgt_source_state s on s.source = c.source
     left join pg_attribute a
         on a.attrelid = v_table and a.attnum = (s.noted ->> w.column_name)::smallint and not a.attisdropped
@@ -474,7 +517,7 @@ begin
     select a.attname
     into v_column
     from pg_attribute a
-    where a.attrelid = v_table and a.attname = any (c.columns) and a.attgenerated = 'v'
+    where a.attrelid = v_table and a.attname = any (needs.columns) and a.attgenerated = 'v'
     order by a.attnum
     limit 1;
     if v_column is not null and c.change_log is not null then
@@ -486,7 +529,7 @@ begin
     select a.attname
     into v_column
     from pg_attribute a
-    where a.attrelid = v_table and a.attname = any (c.not_null) and not a.attnotnull
+    where a.attrelid = v_table and a.attname = any (needs.not_null) and not a.attnotnull
     order by a.attnum
     limit 1;
     if v_column is not null then
@@ -498,7 +541,7 @@ begin
     -- Integers are alike, and so are strings; the rest is what the SQL was made for.
     select w.column_name, format_type(a.atttypid, a.atttypmod), w.type_name
     into v_column, v_now, v_type
-    from unnest(c.columns, c.types) with ordinality w (column_name, type_name, position)
+    from unnest(needs.columns, needs.types) with ordinality w (column_name, type_name, position)
     join pg_attribute a on a.attrelid = v_table and a.attname = w.column_name
     cross join nullif(w.type_name, '') n (type_name)
     cross join coalesce(to_regtype(n.type_name), to_regtype(quote_ident(c.source_schema) || '.' || n.type_name)) t (made_for)
@@ -522,7 +565,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_source_problem(sales.pgt_source_config) is 'Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.';
+comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.';
 
 -- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
 -- Writes the table's triggers.
@@ -634,8 +677,8 @@ $function$;
 comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is.';
 
 -- Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps
--- them from being refreshed is noted with what to do.
--- Reads pgt_source_config; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
+-- one of them from being refreshed is noted with what to do.
+-- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
 -- Triggers are made under a lock that waits for those who write the table, and keeps others waiting for five seconds at most.
 create function sales.pgt_source_changed(p_source text)
@@ -645,12 +688,12 @@ create function sales.pgt_source_changed(p_source text)
     set lock_timeout = '5s'
 as $function$
 declare
-    c         sales.pgt_source_config;
-    v_table   oid;
-    v_shape   text;
-    v_seen    boolean;
-    v_problem text;
-    v_hint    text;
+    c          sales.pgt_source_config;
+    v_table    oid;
+    v_shape    text;
+    v_seen     boolean;
+    v_problems jsonb;
+    v_well     boolean; -- for one of its readers
 begin
     select s.* into c from sales.pgt_source_config s where s.source = p_source;
     v_seen := current_setting('transaction_isolation') = 'read committed';
@@ -682,8 +725,13 @@ begin
         return;
     end if;
 
-    select p.problem, p.hint into v_problem, v_hint from sales.pgt_source_problem(c) p;
-    if v_problem is null and c.change_log is not null then
+    select coalesce(jsonb_object_agg(r.stream_table, jsonb_build_array(p.problem, p.hint)) filter (where p.problem is not null), '{}'),
+           bool_or(p.problem is null)
+    into v_problems, v_well
+    from sales.pgt_source_reader r
+    cross join sales.pgt_source_problem(c, r) p
+    where r.source = p_source;
+    if v_well and c.change_log is not null then
         begin
             if p_source = 'public.customers' then
                 perform sales.changes_public_customers_attach();
@@ -698,19 +746,22 @@ begin
                 perform sales.changes_sales_customer_payments_attach();
             end if;
         exception when others then
-            v_problem := format('source %s cannot be followed: %s', p_source, sqlerrm);
-            v_hint := 'It is tried again at the next refresh.';
+            v_well := false;
+            v_problems := v_problems || (
+                select jsonb_object_agg(r.reader, jsonb_build_array(format('source %s cannot be followed: %s', p_source, sqlerrm), 'It is tried again at the next refresh.'))
+                from unnest(c.readers) r (reader)
+                where not v_problems ? r.reader
+            );
         end;
-        v_shape := case when v_problem is null then sales.pgt_source_shape(c) end;
+        v_shape := case when v_well then sales.pgt_source_shape(c) end;
     end if;
 
     v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     update sales.pgt_source_state s
     set shape = v_shape,
-        problem = v_problem,
-        hint = v_hint,
+        problems = v_problems,
         changed_at = clock_timestamp(),
-        noted = case when v_problem is null then (
+        noted = case when v_problems = '{}' then (
                 select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') || jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
                 from pg_attribute a
                 where a.attrelid = v_table and a.attname = any (c.columns)
@@ -721,7 +772,7 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps them from being refreshed is noted with what to do.';
+comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do.';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
@@ -759,7 +810,7 @@ begin
         select
         from sales.pgt_source_config c
         join sales.pgt_source_state s using (source)
-        where p_stream_table = any (c.readers) and s.problem is not null
+        where p_stream_table = any (c.readers) and s.problems ? p_stream_table
     );
 end;
 $function$;
@@ -778,11 +829,11 @@ begin
     if sales.pgt_sources_fit(p_stream_table) then
         return;
     end if;
-    select s.problem, s.hint
+    select s.problems -> p_stream_table ->> 0 as problem, s.problems -> p_stream_table ->> 1 as hint
     into v_state
     from sales.pgt_source_config c
     join sales.pgt_source_state s using (source)
-    where p_stream_table = any (c.readers) and s.problem is not null
+    where p_stream_table = any (c.readers) and s.problems ? p_stream_table
     order by c.source
     limit 1;
     raise exception using
@@ -795,31 +846,56 @@ $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id']::name[],
-    array['text', 'bigint']::text[], array[]::name[], 'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+    'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount']::name[],
+    null, array[]::name[]
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.orders', 'sales.customer_payments', array['order_id', 'customer_id']::name[],
+    array['text', 'bigint']::text[], array[]::name[]
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
-    array['bigint', 'text']::text[], array[]::name[], 'sales.changes_public_customers', array['sales.customer_payments']
+    'sales.changes_public_customers', array['sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.customers', 'sales.customer_payments', array['customer_id', 'name']::name[],
+    array['bigint', 'text']::text[], array[]::name[]
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
-    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[], 'sales.changes_public_captured_payments', array['sales.customer_payments']
+    'sales.changes_public_captured_payments', array['sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at']::name[],
+    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[]
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, array['customer_id', 'name', 'paid']::name[],
-    null, array[]::name[], 'sales.changes_sales_customer_payments', array['sales.best_customers']
+    'sales.changes_sales_customer_payments', array['sales.best_customers']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid']::name[],
+    null, array[]::name[]
 );
 
 -- Logs rows inserted into public.customers.
@@ -956,7 +1032,8 @@ begin
     if to_regclass('sales.changes_public_customers') is null then
         create table sales.changes_public_customers as
         select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name
-        from public.customers t
+        from (select null::text as customer_id, null::text as name) absent -- what the table has lost
+        cross join lateral (select customer_id, name from public.customers) t
         with no data;
         alter table sales.changes_public_customers
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -1132,7 +1209,8 @@ begin
     if to_regclass('sales.changes_public_orders') is null then
         create table sales.changes_public_orders as
         select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id
-        from public.orders t
+        from (select null::text as order_id, null::text as customer_id) absent -- what the table has lost
+        cross join lateral (select order_id, customer_id from public.orders) t
         with no data;
         alter table sales.changes_public_orders
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -1308,7 +1386,8 @@ begin
     if to_regclass('sales.changes_public_captured_payments') is null then
         create table sales.changes_public_captured_payments as
         select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.amount, t.amount, 1) as amount, sales.pgt_fit(t.captured_at, t.captured_at, 1) as captured_at
-        from public.captured_payments t
+        from (select null::text as order_id, null::text as amount, null::text as captured_at) absent -- what the table has lost
+        cross join lateral (select order_id, amount, captured_at from public.captured_payments) t
         with no data;
         alter table sales.changes_public_captured_payments
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -1366,7 +1445,8 @@ begin
     if to_regclass('sales.changes_sales_customer_payments') is null then
         create table sales.changes_sales_customer_payments as
         select null::bigint as __no, null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name, sales.pgt_fit(t.paid, t.paid, 1) as paid
-        from sales.customer_payments t
+        from (select null::text as customer_id, null::text as name, null::text as paid) absent -- what the table has lost
+        cross join lateral (select customer_id, name, paid from sales.customer_payments) t
         with no data;
         alter table sales.changes_sales_customer_payments
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -4841,7 +4921,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2e8dc4a5946c6a588758534bdb73102e', 'plain');
+values ('sales', '1.0.0', '2e9298cef3433e7ef7cafdc56d571c6c', 'plain');
 
 select sales.attach();
 
