@@ -2326,7 +2326,7 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
-        v_problem := left(sqlerrm, 900) || case sqlstate
+        v_problem := left(sqlerrm, 1000) || case sqlstate
             when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
             else ''
         end;
@@ -3377,7 +3377,7 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
-        v_problem := left(sqlerrm, 900) || case sqlstate
+        v_problem := left(sqlerrm, 1000) || case sqlstate
             when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
             else ''
         end;
@@ -4059,7 +4059,7 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
-        v_problem := left(sqlerrm, 900);
+        v_problem := left(sqlerrm, 1000);
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
         values ('sales.best_customers', v_started, 'differential', v_problem);
         update sales.pgt_stream_table_state s
@@ -4176,7 +4176,7 @@ declare
 begin
     select array_agg(c.stream_table order by c.stream_table) into v_names
     from sales.pgt_stream_table_config c
-    where c.stream_table = p_name or c.pgt_name = p_name;
+    where p_name in (c.stream_table, c.pgt_name, c.pgt_schema || '.' || c.pgt_name);
     if v_names is null then
         raise exception using
             errcode = '42704',
@@ -4190,7 +4190,7 @@ begin
             errcode = '22023',
             message = 'p_name: several stream tables are called ' || p_name,
             detail = 'They are ' || array_to_string(v_names, ', ') || '.',
-            hint = 'Give the schema too.';
+            hint = 'Give the schema too, as it is listed here.';
     end if;
     return v_names[1];
 end;
@@ -4923,4 +4923,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2e9298cef3433e7ef7cafdc56d571c6c', 'extension');
+values ('sales', '1.0.0', 'd99d512515f677010db9adc98cfb13b4', 'extension');
