@@ -73,6 +73,13 @@ func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
 	return list, conds
 }
 
+// NameLast gives the last common table expression another name.
+func (w *Writer) NameLast(name string) {
+	last := &w.CTEs[len(w.CTEs)-1]
+	last.Name = name
+	w.written[strings.Join(last.Lines, "\n")] = name
+}
+
 // Rebind gives the leaf that a node is read from another name.
 func (w *Writer) Rebind(n algebra.Node, name string) {
 	leaf := w.done[n]

@@ -1026,6 +1026,7 @@ create function sales.changes_public_customers_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers') then
@@ -1203,6 +1204,7 @@ create function sales.changes_public_orders_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders') then
@@ -1380,6 +1382,7 @@ create function sales.changes_public_captured_payments_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments') then
@@ -1439,6 +1442,7 @@ create function sales.changes_sales_customer_payments_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments') then
@@ -4923,4 +4927,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd99d512515f677010db9adc98cfb13b4', 'extension');
+values ('sales', '1.0.0', '532e08d99e142d4160e2943a2c3b003e', 'extension');

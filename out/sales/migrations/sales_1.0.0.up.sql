@@ -1024,6 +1024,7 @@ create function sales.changes_public_customers_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers') then
@@ -1201,6 +1202,7 @@ create function sales.changes_public_orders_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders') then
@@ -1378,6 +1380,7 @@ create function sales.changes_public_captured_payments_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments') then
@@ -1437,6 +1440,7 @@ create function sales.changes_sales_customer_payments_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments') then
@@ -4921,7 +4925,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd99d512515f677010db9adc98cfb13b4', 'plain');
+values ('sales', '1.0.0', '532e08d99e142d4160e2943a2c3b003e', 'plain');
 
 select sales.attach();
 
