@@ -87,7 +87,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		for _, name := range []string{
-			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
 		} {
 			b.add("catalog/"+name+".sql", view)
 		}
@@ -110,6 +110,9 @@ func (b *builder) reads(view render.Extension) {
 	}
 	for _, read := range view.Reads {
 		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")
+		for _, need := range read.Needs {
+			b.addStatement("row", "pgt_source_reader: "+read.ID()+" "+need.Reader.Plain(), "catalog/pgt_source_reader_row.sql", need, "")
+		}
 	}
 }
 

@@ -22,7 +22,9 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 				reads = append(reads, readOf(s, r, sources))
 				at = len(reads) - 1
 			}
-			addNeeds(&reads[at], r, view)
+			need := needOf(reads[at], r, view)
+			need.Reader = reader
+			reads[at].Needs = append(reads[at].Needs, need)
 			if r.Kind == catalog.View && view.Root != nil {
 				reads[at].Kind = "view"
 			}
@@ -44,26 +46,23 @@ func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.R
 	return read
 }
 
-// addNeeds notes what the generated SQL relies on beside the columns' names. What changes of rows alone need is checked by the table that
-// stores them; groups are added up as types and NOT NULL allow.
-func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
-	if read.Log == nil || read.Made || !groups(view) {
-		return
+// needOf is what a view's SQL takes for granted of a relation. What changes of rows alone need beside the columns' names is checked by the
+// table that stores them; groups are added up as types allow, and looked up by keys that are never null.
+func needOf(read render.Read, r *catalog.Relation, view *ivm.View) render.Need {
+	need := render.Need{Read: read}
+	need.Needs, need.Readers = nil, nil
+	if read.Log == nil {
+		return need
 	}
-	if read.Types == nil {
-		read.Types = make([]string, len(read.Columns))
+	need.Columns = columnsRead(view, r)
+	if read.Made || !groups(view) {
+		return need
 	}
-	for _, name := range columnsRead(view, r) {
-		column := r.Columns[r.Column(name)]
-		at := slices.Index(read.Columns, name)
-		if at < 0 { // only immediate mode reads it, whose triggers say themselves when it is gone
-			continue
-		}
-		read.Types[at] = column.Type
-		if column.NotNull && !slices.Contains(read.NotNull, name) {
-			read.NotNull = append(read.NotNull, name)
-		}
+	for _, name := range need.Columns {
+		need.Types = append(need.Types, r.Columns[r.Column(name)].Type)
 	}
+	need.NotNull = view.NotNull(r)
+	return need
 }
 
 // groups reports whether a view groups rows and is followed.

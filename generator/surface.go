@@ -53,7 +53,7 @@ func explanation(t *render.StreamTable, view *ivm.View, schedule string) []strin
 	}
 	var reads []string
 	for _, r := range view.Sources {
-		reads = append(reads, r.Schema+"."+r.Name)
+		reads = append(reads, nameOf(r).Plain())
 	}
 	return append(lines, mode, strategy, "schedule: "+schedule, "reads: "+strings.Join(reads, ", "), "stored in: "+t.Rows.Plain())
 }

@@ -102,9 +102,8 @@ func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool
 // add makes a stream table a source for others.
 func (c *compiler) add(t *spec.StreamTable, view *ivm.View) {
 	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name")}
-	for _, o := range view.Output {
-		info := view.Columns.Info(o.ID)
-		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: info.Type, NotNull: view.Root != nil && !info.Nullable})
+	for i, o := range view.Output {
+		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i)})
 	}
 	if taken := c.known.Add(r); taken != nil {
 		c.errs.Add(nameTaken(t.Field("name"), t.Name, taken))

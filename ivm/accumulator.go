@@ -67,7 +67,7 @@ func (s *accumulating) of(a algebra.Agg) string {
 		if len(a.Args) > 0 {
 			arg = a.Args[0]
 		}
-		return s.count(arg, a.Filter)
+		return s.add(countOf, arg, a.Filter)
 	case len(a.Args) != 1:
 		return ""
 	case a.Func == "min":
@@ -82,7 +82,7 @@ func (s *accumulating) of(a algebra.Agg) string {
 	if !number {
 		return ""
 	}
-	sum, count := s.add(sumOf, a.Args[0], a.Filter), s.count(a.Args[0], a.Filter)
+	sum, count := s.add(sumOf, a.Args[0], a.Filter), s.add(countOf, a.Args[0], a.Filter)
 	if special {
 		s.mark(sum)
 		odd := s.add(oddOf, a.Args[0], a.Filter)
@@ -100,14 +100,6 @@ func isOdd(x string) string { return x + " in ('NaN', 'Infinity', '-Infinity')" 
 
 func oddity(x string) string {
 	return "case " + x + " when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end"
-}
-
-// count counts the rows that have a value: those of the group, where all have one.
-func (s *accumulating) count(arg algebra.Scalar, filter []algebra.Scalar) string {
-	if id, ok := arg.Column(); ok && len(filter) == 0 && !s.view.Columns.Info(id).Nullable {
-		return Members
-	}
-	return s.add(countOf, arg, filter)
 }
 
 // add adds an accumulator, unless the same one is there, and returns its column.

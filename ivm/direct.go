@@ -139,7 +139,7 @@ func (v *View) RowsAnew(t Tables) []string {
 	touched := &algebra.Distinct{Input: p}
 	w.Keep(touched, keyNames(s.Identity))
 	restricted := v.calculus().Restrict(source, keys, touched)
-	w.CTEs[len(w.CTEs)-1].Name = "touched"
+	w.NameLast("touched")
 	w.Rebind(touched, "touched")
 	now := algebra.Rewrite(v.Root, func(n algebra.Node) algebra.Node {
 		if n == source {
@@ -148,6 +148,6 @@ func (v *View) RowsAnew(t Tables) []string {
 		return n
 	})
 	w.Add(rewrite.Distribute(now), s.Stored, true)
-	w.CTEs[len(w.CTEs)-1].Name = "fresh"
+	w.NameLast("fresh")
 	return emit.List(w.CTEs)
 }

@@ -60,7 +60,7 @@ func (v *View) fresh(g *grouped, w *emit.Writer) {
 	}
 	w.Bind(lost, leaf)
 	g.states(w, rewrite.Distribute(v.calculus().Restrict(g.node.Input, g.node.Keys, lost)), false)
-	w.CTEs[len(w.CTEs)-1].Name = "fresh"
+	w.NameLast("fresh")
 }
 
 // found pairs changes with what is stored.

@@ -42,7 +42,11 @@ func TestChanges(t *testing.T) {
 			case "rows":
 				return view.Rows() + "\n"
 			case "sql":
-				return view.Change(tables) + "\n"
+				sql := view.Change(tables)
+				if again := writtenTwice(sql); again != "" {
+					t.Errorf("%s: written twice:\n%s", d.Pos, again)
+				}
+				return sql + "\n"
 			}
 			d.Fatalf(t, "unknown command %s", strings.TrimSpace(d.Cmd))
 			return ""
@@ -53,4 +57,18 @@ func TestChanges(t *testing.T) {
 var tables = ivm.Tables{
 	Log:    func(table *catalog.Relation) string { return sqltext.Ident("changes_" + table.Name) },
 	Stored: "stored",
+}
+
+// writtenTwice finds a common table expression with the query of another: what PostgreSQL would plan and compute again.
+func writtenTwice(sql string) string {
+	seen := map[string]bool{}
+	for _, part := range strings.Split(sql, "\n-- d")[1:] {
+		_, query, _ := strings.Cut(part, "materialized (\n")
+		query, _, _ = strings.Cut(query, "\n)")
+		if seen[query] {
+			return query
+		}
+		seen[query] = true
+	}
+	return ""
 }

@@ -22,6 +22,7 @@ const watchEvery = time.Second
 
 func newStatus() *cobra.Command {
 	var watch, asJSON bool
+	var rounds int
 	schema := "pgtrickle"
 	command := &cobra.Command{
 		Use:   "status",
@@ -41,7 +42,7 @@ func newStatus() *cobra.Command {
 				schema = e.Schema
 			}
 			if watch {
-				return watchStatus(cmd, schema)
+				return watchStatus(cmd, schema, rounds)
 			}
 			status, err := readStatus(cmd, schema)
 			if err != nil {
@@ -51,6 +52,7 @@ func newStatus() *cobra.Command {
 		}),
 	}
 	command.Flags().BoolVar(&watch, "watch", false, "look again every second, until interrupted")
+	command.Flags().IntVar(&rounds, "rounds", 0, "with --watch, stop after that many looks; 0: never")
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	command.Flags().StringVar(&schema, "schema", schema, "the extension's `schema`")
 	command.MarkFlagsMutuallyExclusive("watch", "json")
@@ -79,20 +81,23 @@ func printStatus(out io.Writer, status *live.Status, asJSON bool) error {
 	return encoder.Encode(status)
 }
 
-// watchStatus shows the status again and again until it is interrupted. A server that goes away meanwhile is waited for.
-func watchStatus(cmd *cobra.Command, schema string) error {
+// watchStatus shows the status again and again until it is interrupted, or as many times as rounds says if that is not 0. A server that goes away meanwhile is waited for.
+func watchStatus(cmd *cobra.Command, schema string, rounds int) error {
 	draw := redraw(cmd.OutOrStdout())
-	for first := true; ; first = false {
+	for round := 1; ; round++ {
 		status, err := readStatus(cmd, schema)
 		switch {
 		case cmd.Context().Err() != nil:
 			return nil
-		case err != nil && first:
+		case err != nil && round == 1:
 			return err
 		case err != nil:
 			draw(err.Error())
 		default:
 			draw(statusText(status))
+		}
+		if round == rounds {
+			return nil
 		}
 		select {
 		case <-cmd.Context().Done():

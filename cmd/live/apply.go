@@ -79,7 +79,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 
 // ApplyScript is what Apply would run, as a script for psql.
 func ApplyScript(e *generator.Extension, flavour generator.Flavour) string {
-	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin;\n%s;\n\n%s\ncommit;\n%s",
+	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n\n%s\ncommit;\n%s",
 		lockFor(e.Schema), installScript(e, flavour), e.Fill())
 }
 
@@ -137,7 +137,8 @@ func occupied(found Installed, e *generator.Extension) error {
 }
 
 func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	// What a snapshot does not show that was taken before triggers were made would be in neither a log nor a stream table.
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockFor(schema)); err != nil {
 			return err
 		}

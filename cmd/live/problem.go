@@ -65,6 +65,8 @@ func (s *Status) ofStreamTable(t StreamTableStatus) []Problem {
 		return []Problem{{fmt.Sprintf("stream table %s is suspended%s", t.Name, why), "remove the cause, then " + s.call("resume_stream_table", t.Name)}}
 	case "failing":
 		return []Problem{{fmt.Sprintf("stream table %s is failing%s", t.Name, why), "it is tried again when it is due; the third error in a row suspends it"}}
+	case "stale":
+		return []Problem{{fmt.Sprintf("stream table %s is stale%s", t.Name, why), "it goes on by itself once what it comes from does"}}
 	case "initializing":
 		return []Problem{{fmt.Sprintf("stream table %s is not filled", t.Name), "the next tick fills it, or " + s.call("refresh_stream_table", t.Name)}}
 	}

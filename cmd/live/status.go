@@ -123,10 +123,12 @@ const (
 		    from %[1]s.pgt_waiting() w
 		    group by w.stream_table
 		)
-		select t.pgt_schema || '.' || t.pgt_name as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
+		select c.stream_table as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
 		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
 		from %[1]s.pgt_stream_tables t
-		left join waiting w on w.stream_table = t.pgt_schema || '.' || t.pgt_name`
+		join %[1]s.pgt_stream_table_config c using (pgt_schema, pgt_name)
+		left join waiting w on w.stream_table = c.stream_table
+		order by c.refresh_order`
 
 	inboxesQuery = `
 		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,

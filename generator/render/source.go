@@ -58,6 +58,15 @@ func (s Source) LogColumns() string {
 	return out.String()
 }
 
+// Absent are the columns as nulls: names that the table has no longer are found there.
+func (s Source) Absent() string {
+	nulls := make([]string, len(s.ColumnList))
+	for i, name := range s.ColumnList {
+		nulls[i] = "null::text as " + sqltext.Ident(name)
+	}
+	return strings.Join(nulls, ", ")
+}
+
 // Captured is the FROM clause that reads rows of the table as row a, and beside them row absent, in which names are found that
 // the table has no longer.
 func (s Source) Captured(rows, a string) string {
@@ -99,17 +108,25 @@ func literals(names []Name) string {
 	return strings.Join(list, ", ")
 }
 
-// Read is a relation that stream tables read, and what the generated SQL takes for granted of it.
+// Read is a relation that stream tables read.
 type Read struct {
 	SchemaName string // of the extension
 	Table      Name
 	Kind       string   // table, view or other
 	Made       bool     // a stream table
-	Columns    []string // that must be there; none: any
-	NotNull    []string // those of them that hold no null
-	Types      []string // of Columns, where the generated SQL is for these only, else empty
+	Columns    []string // that any of them reads; none: not known
 	Log        *Name    // nil if nothing follows its changes
 	Readers    []Name
+	Needs      []Need // of each reader
+}
+
+// Need is what a stream table takes for granted of a relation that it reads.
+type Need struct {
+	Read
+	Reader  Name
+	Columns []string // that must be there; none: any
+	NotNull []string // those of them that hold no null
+	Types   []string // of Columns, where the generated SQL is for these only, else empty
 }
 
 // ID is the relation's name as the catalog has it.

@@ -4,6 +4,7 @@ package emit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 )
@@ -26,6 +27,9 @@ type CTE struct {
 	Comment string   // the algebra
 	Keep    bool     // materialized: read more than once, and small
 	Lines   []string // of its query, not indented
+
+	reads  []string // the common table expressions that the query names, each as often as it does
+	groups bool     // it adds rows up: no condition from outside helps to compute less
 }
 
 // Writer collects the common table expressions of one statement.
@@ -34,18 +38,45 @@ type Writer struct {
 	columns *algebra.Columns
 	leaf    func(algebra.Node) (Leaf, bool)
 	done    map[algebra.Node]Leaf
+	written map[string]string // names of common table expressions by their text
+	reads   []string          // what the one that is being written reads
 }
 
 // NewWriter returns a writer; leaf tells where sources and changes are read
 // from, and may do so for any node that a table holds.
 func NewWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *Writer {
-	return &Writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}}
+	return &Writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}, written: map[string]string{}}
 }
 
 // Add writes a node as a common table expression with a column for each of
 // names, which are in the order of the node's columns, and Mult.
 func (w *Writer) Add(n algebra.Node, names []string, keep bool) string {
-	return w.add(Inline(n), w.relation(n, names), keep)
+	c := CTE{Keep: keep}
+	switch n.(type) {
+	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag:
+		c.groups = true
+	}
+	return w.add(c, func(c *CTE) { c.Lines, c.Comment = w.relation(n, names), w.comment(n) })
+}
+
+// add adds a common table expression that write completes, with those that it reads before it, and returns its name. What has the same
+// text as one that is there is that one: the changes of groups over groups hold the same parts many times.
+func (w *Writer) add(c CTE, write func(*CTE)) string {
+	outer := w.reads
+	w.reads = nil
+	write(&c)
+	c.reads, w.reads = w.reads, outer
+	text := strings.Join(c.Lines, "\n")
+	if name, ok := w.written[text]; ok {
+		for i := range w.CTEs {
+			w.CTEs[i].Keep = w.CTEs[i].Keep || c.Keep && w.CTEs[i].Name == name
+		}
+		return name
+	}
+	c.Name = fmt.Sprintf("d%d", len(w.CTEs)+1)
+	w.CTEs = append(w.CTEs, c)
+	w.written[text] = c.Name
+	return c.Name
 }
 
 // relation is the SELECT that makes a node's rows under the given names.
@@ -70,6 +101,12 @@ func (w *Writer) relation(n algebra.Node, names []string) []string {
 // read is the leaf that a node is read from: a table, or a common table
 // expression that is written for it.
 func (w *Writer) read(n algebra.Node) Leaf {
+	leaf := w.find(n)
+	w.reads = append(w.reads, leaf.SQL)
+	return leaf
+}
+
+func (w *Writer) find(n algebra.Node) Leaf {
 	if leaf, ok := w.done[n]; ok {
 		return leaf
 	}

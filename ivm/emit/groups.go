@@ -19,27 +19,21 @@ type Fold struct {
 
 // Groups writes groups of a node's rows, which count once each, as a common table expression.
 func (w *Writer) Groups(n algebra.Node, keys []algebra.Item, names []string, folds []Fold, keep bool) string {
-	b := w.block(n)
-	var list, numbers []string
-	for i, k := range keys {
-		list = append(list, as(b.named(b.over(k.Expr.Expr)), names[i]))
-		numbers = append(numbers, fmt.Sprint(i+1))
-	}
-	for _, f := range folds {
-		list = append(list, as(b.foldSQL(f), f.Name))
-	}
-	lines := append(Clause("select", list), b.from()...)
-	if len(keys) > 0 {
-		lines = append(lines, Clause("group by", numbers)...)
-	}
-	return w.add("γ("+Inline(n)+")", lines, keep)
-}
-
-// add adds a common table expression.
-func (w *Writer) add(comment string, lines []string, keep bool) string {
-	name := fmt.Sprintf("d%d", len(w.CTEs)+1)
-	w.CTEs = append(w.CTEs, CTE{Name: name, Comment: comment, Keep: keep, Lines: lines})
-	return name
+	return w.add(CTE{Keep: keep, groups: true}, func(c *CTE) {
+		b := w.block(n)
+		var list, numbers []string
+		for i, k := range keys {
+			list = append(list, as(b.named(b.over(k.Expr.Expr)), names[i]))
+			numbers = append(numbers, fmt.Sprint(i+1))
+		}
+		for _, f := range folds {
+			list = append(list, as(b.foldSQL(f), f.Name))
+		}
+		c.Lines, c.Comment = append(Clause("select", list), b.from()...), "γ("+w.comment(n)+")"
+		if len(keys) > 0 {
+			c.Lines = append(c.Lines, Clause("group by", numbers)...)
+		}
+	})
 }
 
 func (b *block) foldSQL(f Fold) string {
@@ -77,6 +71,13 @@ func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
 		conds = append(conds, fenced(b.named(c)))
 	}
 	return list, conds
+}
+
+// NameLast gives the last common table expression another name.
+func (w *Writer) NameLast(name string) {
+	last := &w.CTEs[len(w.CTEs)-1]
+	last.Name = name
+	w.written[strings.Join(last.Lines, "\n")] = name
 }
 
 // Rebind gives the leaf that a node is read from another name.

@@ -42,7 +42,16 @@ func Clause(keyword string, items []string) []string {
 const Indent = "    "
 
 // Inline writes a node as algebra in one line, for comments.
-func Inline(n algebra.Node) string {
+func Inline(n algebra.Node) string { return inline(n, func(algebra.Node) string { return "" }) }
+
+// inline writes a node as algebra in one line; what known has a name for is named.
+func inline(n algebra.Node, known func(algebra.Node) string) string {
+	below := func(n algebra.Node) string {
+		if name := known(n); name != "" {
+			return name
+		}
+		return inline(n, known)
+	}
 	switch n := n.(type) {
 	case *algebra.Source:
 		return n.Table.Name
@@ -51,36 +60,60 @@ func Inline(n algebra.Node) string {
 	case *algebra.Values:
 		return "values"
 	case *algebra.Filter:
-		return "σ(" + Inline(n.Input) + ")"
+		return "σ(" + below(n.Input) + ")"
 	case *algebra.Project:
-		return Inline(n.Input)
+		return below(n.Input)
 	case *algebra.Negate:
-		return "−" + Inline(n.Input)
+		return "−" + below(n.Input)
 	case *algebra.Consolidate:
-		return Inline(n.Input)
+		return below(n.Input)
 	case *algebra.Join:
-		return Inline(n.Left) + " ⋈ " + Inline(n.Right)
+		return below(n.Left) + " ⋈ " + below(n.Right)
 	case *algebra.Union:
-		return inlineUnion(n)
+		return inlineUnion(n, below)
 	case *algebra.Aggregate:
-		return "γ(" + Inline(n.Input) + ")"
+		return "γ(" + below(n.Input) + ")"
 	case *algebra.Bag:
-		return Inline(n.Input)
+		return below(n.Input)
 	case *algebra.Distinct:
-		return "distinct(" + Inline(n.Input) + ")"
+		return "distinct(" + below(n.Input) + ")"
 	}
 	return "?"
 }
 
-func inlineUnion(n *algebra.Union) string {
+func inlineUnion(n *algebra.Union, below func(algebra.Node) string) string {
 	if algebra.IsBefore(n) {
-		return Inline(n.From[0].Input) + " before"
+		return below(n.From[0].Input) + " before"
 	}
 	var terms []string
 	for _, b := range n.From {
-		terms = append(terms, Inline(b.Input))
+		terms = append(terms, below(b.Input))
 	}
 	return strings.Join(terms, " ⊎ ")
+}
+
+// comment is a node as algebra: from the sources on, or where that is long, over what is written already.
+func (w *Writer) comment(n algebra.Node) string {
+	text := Inline(n)
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	text = inline(n, w.place)
+	switch n.(type) {
+	case *algebra.Consolidate:
+		text += ", added up"
+	case *algebra.Bag:
+		text += ", each row as often as it counts"
+	}
+	return text
+}
+
+// place is the common table expression that a node is read from, if it is.
+func (w *Writer) place(n algebra.Node) string {
+	if _, table := w.leaf(n); table {
+		return ""
+	}
+	return w.done[n].SQL
 }
 
 // With writes common table expressions as the lines of a WITH clause.
@@ -90,12 +123,14 @@ func With(ctes []CTE) []string {
 	return lines
 }
 
-// List writes common table expressions as lines, each with a comma behind it.
+// List writes common table expressions as lines, each with a comma behind it. PostgreSQL plans and computes one that is not materialized
+// wherever it is named: groups that are named more than once are computed once.
 func List(ctes []CTE) []string {
 	var lines []string
-	for _, c := range ctes {
+	times := named(ctes)
+	for i, c := range ctes {
 		kept := "not materialized"
-		if c.Keep {
+		if c.Keep || c.groups && times[i] > 1 {
 			kept = "materialized"
 		}
 		lines = append(lines, "-- "+oneLine(c.Name+": "+c.Comment), c.Name+" as "+kept+" (")
@@ -105,6 +140,26 @@ func List(ctes []CTE) []string {
 		lines = append(lines, "),")
 	}
 	return lines
+}
+
+// named tells in how many places each would be computed.
+func named(ctes []CTE) []int {
+	places, times := map[string]int{}, make([]int, len(ctes))
+	for i, c := range ctes {
+		places[c.Name] = i
+	}
+	for i := len(ctes) - 1; i >= 0; i-- {
+		copies := min(max(times[i], 1), 2) // 2 stand for many
+		if ctes[i].Keep || ctes[i].groups {
+			copies = 1
+		}
+		for _, name := range ctes[i].reads {
+			if at, ok := places[name]; ok {
+				times[at] += copies
+			}
+		}
+	}
+	return times
 }
 
 // oneLine keeps names with line breaks from ending a comment.

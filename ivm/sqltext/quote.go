@@ -22,6 +22,17 @@ func Qualified(schema, name string) string {
 	return Ident(schema) + "." + Ident(name)
 }
 
+// Dotted returns schema.name as people write it: verbatim, but in double quotes where a part holds a dot or begins with a quote, so that no two
+// names are written alike.
+func Dotted(schema, name string) string { return dottedPart(schema) + "." + dottedPart(name) }
+
+func dottedPart(part string) string {
+	if strings.Contains(part, ".") || strings.HasPrefix(part, `"`) {
+		return `"` + strings.ReplaceAll(part, `"`, `""`) + `"`
+	}
+	return part
+}
+
 // Literal returns value as an SQL string constant that reads the same under
 // either setting of standard_conforming_strings.
 func Literal(value string) string {

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // install makes the stream tables, without those that the subject says it does not support.
@@ -79,9 +80,11 @@ func (t *trial) check(ctx context.Context, item int) error {
 		if t.mode == Immediate {
 			break
 		}
+		began := time.Now()
 		if err := t.subject.Refresh(ctx, t.owner, c.view); err != nil {
 			return t.fail(Refresh, c.view, item, err)
 		}
+		t.result.Stats.refreshed(t, c.view, item, time.Since(began))
 	}
 	verdicts, err := t.compareAll(ctx)
 	if err != nil {

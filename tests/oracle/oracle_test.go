@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -27,6 +28,18 @@ var hunt = oracle.Hunt{
 	Again:   "SLUICE_TEST_SEED=%d go test -count=1 -run TestOracle ./tests/oracle",
 }
 
+// lessons are seeds that found something in a soak.
+var lessons = []uint64{
+	1795275121180, // a column called found, of the log of a table
+}
+
+// TestLessons tries the seeds that found something.
+func TestLessons(t *testing.T) {
+	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) {
+		return lessons[min(n, uint64(len(lessons)-1))], n < uint64(len(lessons))
+	})
+}
+
 // TestOracle is the short pass: always the same seeds, with 320 views, most of them in both modes.
 func TestOracle(t *testing.T) {
 	first, count := uint64(1), number(t, "SLUICE_TEST_CASES", 80)
@@ -35,7 +48,7 @@ func TestOracle(t *testing.T) {
 	}
 	stats := tryAll(t, hunt, int(number(t, "SLUICE_TEST_FAILURES", 3)), func(n uint64) (uint64, bool) { return first + n, n < count })
 	t.Log(stats.String())
-	for _, slow := range stats.Slow {
+	for _, slow := range slices.Concat(stats.Slow, stats.Long) {
 		t.Log(slow)
 	}
 	for _, view := range stats.Invalid {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pgsluice/sluice/tests/oracle/cases"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -14,6 +15,7 @@ import (
 type Stats struct {
 	Cases                  int
 	Slow                   []string // what took too long; the rest of the case was left
+	Long                   []string // refreshes that took longer than long: worth a look at their plans
 	Views                  int      // that were made
 	Invalid                []string // that the server does not take: the generator is wrong
 	QueryErrors            int      // of which the query itself ends with an error
@@ -29,6 +31,7 @@ type Stats struct {
 // Add adds the counts of a case.
 func (s *Stats) Add(o Stats) {
 	s.Cases, s.Slow, s.Views = s.Cases+o.Cases, append(s.Slow, o.Slow...), s.Views+o.Views
+	s.Long = append(s.Long, o.Long...)
 	s.Invalid, s.QueryErrors = append(s.Invalid, o.Invalid...), s.QueryErrors+o.QueryErrors
 	s.Supported, s.Unsupported = s.Supported+o.Supported, s.Unsupported+o.Unsupported
 	s.Comparisons, s.Vacuous, s.Unchanged = s.Comparisons+o.Comparisons, s.Vacuous+o.Vacuous, s.Unchanged+o.Unchanged
@@ -45,6 +48,16 @@ func sum(a, b map[string]int) map[string]int {
 		a[key] += n
 	}
 	return a
+}
+
+// long is much for a refresh over the tables of a case, which have tens of rows.
+const long = 200 * time.Millisecond
+
+// refreshed notes a refresh that took long.
+func (s *Stats) refreshed(t *trial, view string, item int, took time.Duration) {
+	if took > long {
+		s.Long = append(s.Long, fmt.Sprintf("seed %d, %s, item %d: refresh of %s took %d ms", t.c.Seed, t.mode, item, view, took.Milliseconds()))
+	}
 }
 
 func (s *Stats) invalid(v *cases.View, err error) {

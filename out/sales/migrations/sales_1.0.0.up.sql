@@ -197,9 +197,9 @@ create table sales.pgt_stream_table_state (
 ) with (fillfactor = 20);
 comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
 
--- What stream tables read, and what the generated SQL takes for granted of it.
+-- What stream tables read.
 --
--- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
+-- columns: that any of them reads; null: not known.
 -- kind: table, view, or other for what is read anew each time. change_log: null where nothing follows its changes.
 create table sales.pgt_source_config (
     source        text    not null primary key, -- schema.name
@@ -208,64 +208,104 @@ create table sales.pgt_source_config (
     kind          text    not null,
     made          boolean not null, -- a stream table of ours
     columns       name[],
-    types         text[],
-    not_null      name[]  not null,
     change_log    text,             -- as regclass reads it
     readers       text[]  not null  -- stream tables
 );
-comment on table sales.pgt_source_config is 'What stream tables read, and what the generated SQL takes for granted of it.';
+comment on table sales.pgt_source_config is 'What stream tables read.';
+
+-- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
+--
+-- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
+create table sales.pgt_source_reader (
+    source       text   not null,
+    stream_table text   not null,
+    columns      name[],
+    types        text[],
+    not_null     name[] not null,
+    primary key (source, stream_table)
+);
+comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table.';
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
--- shape: a digest of everything about it that matters; null: look again. problem, hint: why nothing is refreshed from it, and what to do.
+-- shape: a digest of everything about it that matters; null: look again.
+-- problems: by the stream tables that it keeps from being refreshed, why, and what to do.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
 create table sales.pgt_source_state (
     source     text        not null primary key,
     shape      text,
     noted      jsonb       not null default '{}',
-    problem    text,
-    hint       text,
+    problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
 );
 comment on table sales.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees.';
 
 -- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
 --
--- staleness: how long ago the table was last equal to its query; null before it is filled, nothing where changes apply at once.
+-- status: stale is what is refreshed, but from a stream table that is not. staleness: how long ago the table was last equal to its query;
+-- null before it is filled, nothing where changes apply at once; of one that is stale, that of the stream tables it comes from.
 create view sales.pgt_stream_tables as
-select c.pgt_name,
-       c.pgt_schema,
-       c.query,
-       c.refresh_mode,
-       c.effective_mode,
-       c.effective_reason,
-       c.strategy,
-       c.schedule,
-       case
-           when s.suspended_at is not null then 'suspended'
-           when s.consecutive_errors > 0 or p.problem is not null then 'failing'
-           when s.seen is null then 'initializing'
-           else 'active'
-       end as status,
+with recursive
+state as materialized (
+    select c.*,
+           case
+               when s.suspended_at is not null then 'suspended'
+               when s.consecutive_errors > 0 or p.problem is not null then 'failing'
+               when s.seen is null then 'initializing'
+               else 'active'
+           end as status,
+           s.last_refresh_at,
+           case
+               when s.last_refresh_at is null then null
+               when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+               else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
+           end as staleness,
+           s.consecutive_errors,
+           coalesce(p.problem, s.last_error) as last_error,
+           s.suspended_at
+    from sales.pgt_stream_table_config c
+    join sales.pgt_stream_table_state s using (stream_table)
+    -- What is wrong with its sources.
+    left join lateral (
+        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as problem
+        from sales.pgt_source_state f
+        where f.problems ? c.stream_table
+    ) p on true
+),
+-- What is not refreshed, and what comes from it.
+behind (stream_table, comes_from) as (
+    select r.stream_table, r.source
+    from state s
+    join sales.pgt_source_reader r on r.source = s.stream_table
+    where s.status in ('failing', 'suspended')
+    union
+    select r.stream_table, b.comes_from
+    from behind b
+    join sales.pgt_source_reader r on r.source = b.stream_table
+)
+select s.pgt_name,
+       s.pgt_schema,
+       s.query,
+       s.refresh_mode,
+       s.effective_mode,
+       s.effective_reason,
+       s.strategy,
+       s.schedule,
+       case when s.status = 'active' and o.reason is not null then 'stale' else s.status end as status,
        s.last_refresh_at,
-       case
-           when s.last_refresh_at is null then null
-           when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
-           else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
-       end as staleness,
+       greatest(s.staleness, o.staleness) as staleness,
        s.consecutive_errors,
-       coalesce(p.problem, s.last_error) as last_error,
+       coalesce(s.last_error, o.reason) as last_error,
        s.suspended_at
-from sales.pgt_stream_table_config c
-join sales.pgt_stream_table_state s using (stream_table)
--- What is wrong with its sources.
+from state s
 left join lateral (
-    select string_agg(f.problem || '. ' || f.hint, ' ' order by r.source) as problem
-    from sales.pgt_source_config r
-    join sales.pgt_source_state f using (source)
-    where c.stream_table = any (r.readers)
-) p on true
-order by c.refresh_order;
+    select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by u.refresh_order) as reason,
+           max(u.staleness) as staleness
+    from behind b
+    join state u on u.stream_table = b.comes_from
+    where b.stream_table = s.stream_table
+) o on true
+order by s.refresh_order;
 comment on view sales.pgt_stream_tables is 'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
@@ -331,7 +371,8 @@ end;
 $function$;
 comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
 
--- Tells whether the change log of a source has its columns, of the same types.
+-- Tells whether the change log of a source has its columns, of the same types. A column that the source has lost does no harm: what
+-- does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
 create function sales.pgt_log_fits(p_source text)
     returns boolean
@@ -346,17 +387,17 @@ as $function$
             from pg_attribute a
             where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and a.attname = any (c.columns) and not a.attisdropped
         ) s
-        full join (
+        left join (
             select a.attname, a.atttypid, a.attcollation
             from pg_attribute a
             where a.attrelid = to_regclass(c.change_log) and a.attnum > 3 and not a.attisdropped
         ) l using (attname, atttypid, attcollation)
-        where s is null or l is null
+        where l is null
     )
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types.';
+comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types. A column that the source has lost does no harm: what does not read it goes on.';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, and the change log.
@@ -365,7 +406,8 @@ comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of
 -- In plpgsql, which keeps the plan: a session looks at each tick.
 --
 -- xmin tells that a trigger was disabled and enabled again, or a partition detached and attached: what was written meanwhile is in no
--- log. relfilenode tells that rows were rewritten without triggers, by ALTER TABLE or VACUUM FULL.
+-- log. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
+-- where rows are now, whatever the snapshot: one that is older finds no rows there.
 create function sales.pgt_source_shape(c sales.pgt_source_config)
     returns text
     language plpgsql
@@ -381,8 +423,7 @@ begin
         join pg_class r on r.oid = m.oid
     ),
     line (part) as (
-        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid),
-            case when c.change_log is not null then m.relfilenode end)
+        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid))
         from member m
         union all
         select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
@@ -406,7 +447,11 @@ begin
         union all
         select concat_ws(' ', 'log', to_regclass(c.change_log)::oid)
     )
-    select md5(string_agg(l.part, E'\n' order by l.part collate "C"))
+    select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
+               select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
+               from member m
+               where c.change_log is not null
+           )
     into v_shape
     from line l;
     return v_shape;
@@ -414,9 +459,11 @@ end;
 $function$;
 comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, and the change log.';
 
--- Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.
+-- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pgt_source_state.
-create function sales.pgt_source_problem(c sales.pgt_source_config, out problem text, out hint text)
+create function sales.pgt_source_problem(
+    c sales.pgt_source_config, needs sales.pgt_source_reader, out problem text, out hint text
+)
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
@@ -449,7 +496,7 @@ begin
 
     select w.column_name, a.attname::text
     into v_column, v_now
-    from unnest(c.columns) with ordinality w (column_name, position)
+    from unnest(needs.columns) with ordinality w (column_name, position)
     left join sales.pgt_source_state s on s.source = c.source
     left join pg_attribute a
         on a.attrelid = v_table and a.attnum = (s.noted ->> w.column_name)::smallint and not a.attisdropped
@@ -470,7 +517,7 @@ begin
     select a.attname
     into v_column
     from pg_attribute a
-    where a.attrelid = v_table and a.attname = any (c.columns) and a.attgenerated = 'v'
+    where a.attrelid = v_table and a.attname = any (needs.columns) and a.attgenerated = 'v'
     order by a.attnum
     limit 1;
     if v_column is not null and c.change_log is not null then
@@ -482,19 +529,19 @@ begin
     select a.attname
     into v_column
     from pg_attribute a
-    where a.attrelid = v_table and a.attname = any (c.not_null) and not a.attnotnull
+    where a.attrelid = v_table and a.attname = any (needs.not_null) and not a.attnotnull
     order by a.attnum
     limit 1;
     if v_column is not null then
         problem := format('column %s of source %s may be null now', v_column, c.source);
-        hint := format('Set it NOT NULL again, or %s.', v_generate);
+        hint := format('Run ALTER TABLE %I.%I ALTER %I SET NOT NULL, or %s.', c.source_schema, c.source_name, v_column, v_generate);
         return;
     end if;
 
     -- Integers are alike, and so are strings; the rest is what the SQL was made for.
     select w.column_name, format_type(a.atttypid, a.atttypmod), w.type_name
     into v_column, v_now, v_type
-    from unnest(c.columns, c.types) with ordinality w (column_name, type_name, position)
+    from unnest(needs.columns, needs.types) with ordinality w (column_name, type_name, position)
     join pg_attribute a on a.attrelid = v_table and a.attname = w.column_name
     cross join nullif(w.type_name, '') n (type_name)
     cross join coalesce(to_regtype(n.type_name), to_regtype(quote_ident(c.source_schema) || '.' || n.type_name)) t (made_for)
@@ -518,7 +565,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_source_problem(sales.pgt_source_config) is 'Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.';
+comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.';
 
 -- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
 -- Writes the table's triggers.
@@ -630,8 +677,8 @@ $function$;
 comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is.';
 
 -- Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps
--- them from being refreshed is noted with what to do.
--- Reads pgt_source_config; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
+-- one of them from being refreshed is noted with what to do.
+-- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
 -- Triggers are made under a lock that waits for those who write the table, and keeps others waiting for five seconds at most.
 create function sales.pgt_source_changed(p_source text)
@@ -641,20 +688,29 @@ create function sales.pgt_source_changed(p_source text)
     set lock_timeout = '5s'
 as $function$
 declare
-    c         sales.pgt_source_config;
-    v_table   oid;
-    v_shape   text;
-    v_problem text;
-    v_hint    text;
+    c          sales.pgt_source_config;
+    v_table    oid;
+    v_shape    text;
+    v_seen     boolean;
+    v_problems jsonb;
+    v_well     boolean; -- for one of its readers
 begin
     select s.* into c from sales.pgt_source_config s where s.source = p_source;
-    if current_setting('transaction_isolation') <> 'read committed' and not exists (
-        -- What this transaction itself altered, or truncated, it sees.
-        select
+    v_seen := current_setting('transaction_isolation') = 'read committed';
+    if not v_seen then
+        -- What this transaction itself altered, or truncated, it sees; and that others truncated it, if it began afterwards.
+        v_shape := sales.pgt_source_shape(c);
+        select bool_or(age(r.xmin) <= age(pg_current_xact_id()::xid))
+            or bool_and(r.relfilenode = coalesce(pg_relation_filenode(r.oid), 0)) and split_part(v_shape, ' ', 1) = (
+                select split_part(s.shape, ' ', 1)
+                from sales.pgt_source_state s
+                where s.source = p_source
+            )
+        into v_seen
         from sales.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
-        join pg_class r on r.oid = m.oid
-        where age(r.xmin) <= age(pg_current_xact_id()::xid)
-    ) then
+        join pg_class r on r.oid = m.oid;
+    end if;
+    if v_seen is not true then
         raise exception using
             errcode = '40001',
             message = format('source %s was altered, which this transaction may not see', p_source),
@@ -669,8 +725,13 @@ begin
         return;
     end if;
 
-    select p.problem, p.hint into v_problem, v_hint from sales.pgt_source_problem(c) p;
-    if v_problem is null and c.change_log is not null then
+    select coalesce(jsonb_object_agg(r.stream_table, jsonb_build_array(p.problem, p.hint)) filter (where p.problem is not null), '{}'),
+           bool_or(p.problem is null)
+    into v_problems, v_well
+    from sales.pgt_source_reader r
+    cross join sales.pgt_source_problem(c, r) p
+    where r.source = p_source;
+    if v_well and c.change_log is not null then
         begin
             if p_source = 'public.customers' then
                 perform sales.changes_public_customers_attach();
@@ -685,19 +746,22 @@ begin
                 perform sales.changes_sales_customer_payments_attach();
             end if;
         exception when others then
-            v_problem := format('source %s cannot be followed: %s', p_source, sqlerrm);
-            v_hint := 'It is tried again at the next refresh.';
+            v_well := false;
+            v_problems := v_problems || (
+                select jsonb_object_agg(r.reader, jsonb_build_array(format('source %s cannot be followed: %s', p_source, sqlerrm), 'It is tried again at the next refresh.'))
+                from unnest(c.readers) r (reader)
+                where not v_problems ? r.reader
+            );
         end;
-        v_shape := case when v_problem is null then sales.pgt_source_shape(c) end;
+        v_shape := case when v_well then sales.pgt_source_shape(c) end;
     end if;
 
     v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     update sales.pgt_source_state s
     set shape = v_shape,
-        problem = v_problem,
-        hint = v_hint,
+        problems = v_problems,
         changed_at = clock_timestamp(),
-        noted = case when v_problem is null then (
+        noted = case when v_problems = '{}' then (
                 select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') || jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
                 from pg_attribute a
                 where a.attrelid = v_table and a.attname = any (c.columns)
@@ -708,7 +772,7 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps them from being refreshed is noted with what to do.';
+comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do.';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
@@ -746,7 +810,7 @@ begin
         select
         from sales.pgt_source_config c
         join sales.pgt_source_state s using (source)
-        where p_stream_table = any (c.readers) and s.problem is not null
+        where p_stream_table = any (c.readers) and s.problems ? p_stream_table
     );
 end;
 $function$;
@@ -765,11 +829,11 @@ begin
     if sales.pgt_sources_fit(p_stream_table) then
         return;
     end if;
-    select s.problem, s.hint
+    select s.problems -> p_stream_table ->> 0 as problem, s.problems -> p_stream_table ->> 1 as hint
     into v_state
     from sales.pgt_source_config c
     join sales.pgt_source_state s using (source)
-    where p_stream_table = any (c.readers) and s.problem is not null
+    where p_stream_table = any (c.readers) and s.problems ? p_stream_table
     order by c.source
     limit 1;
     raise exception using
@@ -782,31 +846,56 @@ $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id']::name[],
-    array['text', 'bigint']::text[], array['order_id', 'customer_id']::name[], 'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+    'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount']::name[],
+    null, array[]::name[]
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.orders', 'sales.customer_payments', array['order_id', 'customer_id']::name[],
+    array['text', 'bigint']::text[], array[]::name[]
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
-    array['bigint', 'text']::text[], array['customer_id', 'name']::name[], 'sales.changes_public_customers', array['sales.customer_payments']
+    'sales.changes_public_customers', array['sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.customers', 'sales.customer_payments', array['customer_id', 'name']::name[],
+    array['bigint', 'text']::text[], array[]::name[]
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
-    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array['order_id', 'amount', 'captured_at']::name[], 'sales.changes_public_captured_payments', array['sales.customer_payments']
+    'sales.changes_public_captured_payments', array['sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at']::name[],
+    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[]
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, array['customer_id', 'name', 'paid']::name[],
-    null, array[]::name[], 'sales.changes_sales_customer_payments', array['sales.best_customers']
+    'sales.changes_sales_customer_payments', array['sales.best_customers']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+    'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid']::name[],
+    null, array[]::name[]
 );
 
 -- Logs rows inserted into public.customers.
@@ -935,6 +1024,7 @@ create function sales.changes_public_customers_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers') then
@@ -943,7 +1033,8 @@ begin
     if to_regclass('sales.changes_public_customers') is null then
         create table sales.changes_public_customers as
         select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name
-        from public.customers t
+        from (select null::text as customer_id, null::text as name) absent -- what the table has lost
+        cross join lateral (select customer_id, name from public.customers) t
         with no data;
         alter table sales.changes_public_customers
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -1111,6 +1202,7 @@ create function sales.changes_public_orders_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders') then
@@ -1119,7 +1211,8 @@ begin
     if to_regclass('sales.changes_public_orders') is null then
         create table sales.changes_public_orders as
         select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id
-        from public.orders t
+        from (select null::text as order_id, null::text as customer_id) absent -- what the table has lost
+        cross join lateral (select order_id, customer_id from public.orders) t
         with no data;
         alter table sales.changes_public_orders
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -1287,6 +1380,7 @@ create function sales.changes_public_captured_payments_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments') then
@@ -1295,7 +1389,8 @@ begin
     if to_regclass('sales.changes_public_captured_payments') is null then
         create table sales.changes_public_captured_payments as
         select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.amount, t.amount, 1) as amount, sales.pgt_fit(t.captured_at, t.captured_at, 1) as captured_at
-        from public.captured_payments t
+        from (select null::text as order_id, null::text as amount, null::text as captured_at) absent -- what the table has lost
+        cross join lateral (select order_id, amount, captured_at from public.captured_payments) t
         with no data;
         alter table sales.changes_public_captured_payments
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -1345,6 +1440,7 @@ create function sales.changes_sales_customer_payments_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+#variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments') then
@@ -1353,7 +1449,8 @@ begin
     if to_regclass('sales.changes_sales_customer_payments') is null then
         create table sales.changes_sales_customer_payments as
         select null::bigint as __no, null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name, sales.pgt_fit(t.paid, t.paid, 1) as paid
-        from sales.customer_payments t
+        from (select null::text as customer_id, null::text as name, null::text as paid) absent -- what the table has lost
+        cross join lateral (select customer_id, name, paid from sales.customer_payments) t
         with no data;
         alter table sales.changes_sales_customer_payments
             alter __no set default nextval('sales.pgt_change_no'::regclass),
@@ -2231,15 +2328,19 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
+        v_problem := left(sqlerrm, 1000) || case sqlstate
+            when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+            else ''
+        end;
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.large_orders', v_started, 'immediate', left(sqlerrm, 1000));
+        values ('sales.large_orders', v_started, 'immediate', v_problem);
         update sales.pgt_stream_table_state s
         set checked_at = v_started,
             consecutive_errors = s.consecutive_errors + 1,
-            last_error = left(sqlerrm, 1000),
+            last_error = v_problem,
             suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
         where s.stream_table = 'sales.large_orders';
-        raise warning using message = 'stream table sales.large_orders: ' || left(sqlerrm, 1000);
+        raise warning using message = 'stream table sales.large_orders: ' || v_problem;
     end;
 end;
 $function$;
@@ -2322,26 +2423,27 @@ d1 as not materialized (
         c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-        max(c2.captured_at) as __max3
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
     from public.customers c
     join public.orders o on o.customer_id = c.customer_id
     join public.captured_payments c2 on c2.order_id = o.order_id
     group by 1, 2
 )
-select customer_id, name, __n, __sum1, __odd2, __max3
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s
         with no data;
         alter table sales.customer_payments_rows alter customer_id set not null;
         alter table sales.customer_payments_rows alter name set not null;
         create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
-        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__n > 0 then case when customer_payments_rows.__odd2 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd2, 1e18) > 0 or (customer_payments_rows.__odd2 > 1e36 and mod(customer_payments_rows.__odd2, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end));
+        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
         comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores, made by Sluice extension sales.';
     end if;
     if to_regclass('sales.customer_payments') is null then
         create view sales.customer_payments as
-        select r.customer_id, r.name, r.__n as payments, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max3 as last_paid_at
+        select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max4 as last_paid_at
         from sales.customer_payments_rows r;
         comment on view sales.customer_payments is 'Stream table of Sluice extension sales:
 SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
@@ -2385,14 +2487,15 @@ d1 as not materialized (
         c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-        max(c2.captured_at) as __max3
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
     from public.customers c
     join public.orders o on o.customer_id = c.customer_id
     join public.captured_payments c2 on c2.order_id = o.order_id
     group by 1, 2
 )
-select customer_id, name, __n, __sum1, __odd2, __max3
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s;
         if not exists (
@@ -2530,9 +2633,9 @@ begin
     d1 as not materialized (
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2540,9 +2643,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * c2.__mult) as __mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2550,9 +2653,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2560,9 +2663,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult * o.__mult * c2.__mult as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2570,9 +2673,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             o.__mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2580,9 +2683,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(o.__mult * c2.__mult) as __mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2590,24 +2693,24 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join changes2 c2 on c2.order_id = o.order_id
     ),
-    -- d2: Δ customers ⋈ orders ⋈ captured_payments ⊎ Δ customers ⋈ orders ⋈ −Δ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ Δ orders ⋈ captured_payments ⊎ customers ⋈ Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments
+    -- d2: d1, added up
     d2 as not materialized (
         select
             d.x as customer_id,
-            d.c30 as name,
-            d.c31 as __sum1,
-            d.c32 as __max3,
+            d.c31 as name,
+            d.c32 as __sum1,
+            d.c33 as __max4,
             sum(d.__mult) as __mult
         from d1 d
-        group by d.x, d.c30, d.c31, d.c32
+        group by d.x, d.c31, d.c32, d.c33
         having sum(d.__mult) <> 0
     ),
     -- delta: by how much each group changes
@@ -2617,9 +2720,10 @@ begin
             d.name,
             sum(d.__mult) as __n,
             coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd2,
-            max(d.__max3) filter (where d.__mult > 0) as __max3,
-            max(d.__max3) filter (where d.__mult < 0) as __max3_gone
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
+            max(d.__max4) filter (where d.__mult > 0) as __max4,
+            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
         from d2 d
         group by d.customer_id, d.name
     ),
@@ -2629,7 +2733,7 @@ begin
         from delta d
         join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         where r.__n + d.__n > 0
-          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+          and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true)
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
@@ -2638,8 +2742,9 @@ begin
             c.name as name,
             count(*) as __n,
             coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-            max(c2.captured_at) as __max3
+            count(c2.amount) as __count2,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+            max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -2654,8 +2759,9 @@ begin
             d.name,
             coalesce(r.__n, 0) + d.__n as __n,
             coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
-            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
+            coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
+            case when l.__at is null then greatest(r.__max4, d.__max4) else f.__max4 end as __max4
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         left join lost l on l.__at = r.ctid
@@ -2668,13 +2774,13 @@ begin
     ),
     changed as (
         update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __odd2 = f.__odd2, __max3 = f.__max3
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
         from found f
         where r.ctid = f.__at and f.__n > 0
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__odd2, f.__max3
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
         from found f
         where f.__at is null and f.__n > 0
     ),
@@ -2683,11 +2789,11 @@ begin
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select sum(x.__mult), x.customer_id, x.name, x.paid
         from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__n > 0 then case when f.__odd2 = 0 then f.__sum1 when mod(f.__odd2, 1e18) > 0 or (f.__odd2 > 1e36 and mod(f.__odd2, 1e36) > 0) then 'NaN' when f.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             where f.__n > 0
             union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             join sales.customer_payments_rows r on r.ctid = f.__at
         ) x
@@ -2788,9 +2894,9 @@ begin
     d1 as not materialized (
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2798,9 +2904,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * c2.__mult) as __mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
@@ -2808,9 +2914,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2818,9 +2924,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c.__mult * o.__mult * c2.__mult as __mult
         from changes1 c
         join changes3 o on o.customer_id = c.customer_id
@@ -2828,9 +2934,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             o.__mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2838,9 +2944,9 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             -(o.__mult * c2.__mult) as __mult
         from public.customers c
         join changes3 o on o.customer_id = c.customer_id
@@ -2848,24 +2954,24 @@ begin
         union all
         select
             c.customer_id as x,
-            c.name as c30,
-            c2.amount as c31,
-            c2.captured_at as c32,
+            c.name as c31,
+            c2.amount as c32,
+            c2.captured_at as c33,
             c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join changes2 c2 on c2.order_id = o.order_id
     ),
-    -- d2: Δ customers ⋈ orders ⋈ captured_payments ⊎ Δ customers ⋈ orders ⋈ −Δ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ Δ orders ⋈ captured_payments ⊎ customers ⋈ Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments
+    -- d2: d1, added up
     d2 as not materialized (
         select
             d.x as customer_id,
-            d.c30 as name,
-            d.c31 as __sum1,
-            d.c32 as __max3,
+            d.c31 as name,
+            d.c32 as __sum1,
+            d.c33 as __max4,
             sum(d.__mult) as __mult
         from d1 d
-        group by d.x, d.c30, d.c31, d.c32
+        group by d.x, d.c31, d.c32, d.c33
         having sum(d.__mult) <> 0
     ),
     -- delta: by how much each group changes
@@ -2875,9 +2981,10 @@ begin
             d.name,
             sum(d.__mult) as __n,
             coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd2,
-            max(d.__max3) filter (where d.__mult > 0) as __max3,
-            max(d.__max3) filter (where d.__mult < 0) as __max3_gone
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
+            max(d.__max4) filter (where d.__mult > 0) as __max4,
+            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
         from d2 d
         group by d.customer_id, d.name
     ),
@@ -2887,7 +2994,7 @@ begin
         from delta d
         join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         where r.__n + d.__n > 0
-          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+          and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true)
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
@@ -2896,8 +3003,9 @@ begin
             c.name as name,
             count(*) as __n,
             coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-            max(c2.captured_at) as __max3
+            count(c2.amount) as __count2,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+            max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -2912,8 +3020,9 @@ begin
             d.name,
             coalesce(r.__n, 0) + d.__n as __n,
             coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
-            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
+            coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
+            case when l.__at is null then greatest(r.__max4, d.__max4) else f.__max4 end as __max4
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
         left join lost l on l.__at = r.ctid
@@ -2926,13 +3035,13 @@ begin
     ),
     changed as (
         update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __odd2 = f.__odd2, __max3 = f.__max3
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
         from found f
         where r.ctid = f.__at and f.__n > 0
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__odd2, f.__max3
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
         from found f
         where f.__at is null and f.__n > 0
     ),
@@ -2941,11 +3050,11 @@ begin
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select sum(x.__mult), x.customer_id, x.name, x.paid
         from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__n > 0 then case when f.__odd2 = 0 then f.__sum1 when mod(f.__odd2, 1e18) > 0 or (f.__odd2 > 1e36 and mod(f.__odd2, 1e36) > 0) then 'NaN' when f.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             where f.__n > 0
             union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__n > 0 then case when r.__odd2 = 0 then r.__sum1 when mod(r.__odd2, 1e18) > 0 or (r.__odd2 > 1e36 and mod(r.__odd2, 1e36) > 0) then 'NaN' when r.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
             from found f
             join sales.customer_payments_rows r on r.ctid = f.__at
         ) x
@@ -3025,8 +3134,9 @@ begin
             c.name as name,
             count(*) as __n,
             coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd2,
-            max(c2.captured_at) as __max3
+            count(c2.amount) as __count2,
+            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+            max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -3034,10 +3144,10 @@ begin
     ),
     -- signed: the query − what is stored
     signed as not materialized (
-        select q.customer_id, q.name, q.__n, q.__sum1, q.__odd2, q.__max3, 1 as __mult
+        select q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3, q.__max4, 1 as __mult
         from d1 q
         union all
-        select s.customer_id, s.name, s.__n, s.__sum1, s.__odd2, s.__max3, -1
+        select s.customer_id, s.name, s.__n, s.__sum1, s.__count2, s.__odd3, s.__max4, -1
         from sales.customer_payments_rows s
     ),
     -- delta: the same, added up
@@ -3047,11 +3157,12 @@ begin
             d.name,
             d.__n,
             d.__sum1,
-            d.__odd2,
-            d.__max3,
+            d.__count2,
+            d.__odd3,
+            d.__max4,
             sum(d.__mult)::bigint as __mult
         from signed d
-        group by d.customer_id, d.name, d.__n, d.__sum1, d.__odd2, d.__max3
+        group by d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
         having sum(d.__mult) <> 0
     ),
     removed as (
@@ -3064,21 +3175,21 @@ begin
     ),
     changed as (
         update sales.customer_payments_rows r
-        set __n = d.__n, __sum1 = d.__sum1, __odd2 = d.__odd2, __max3 = d.__max3
+        set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3, __max4 = d.__max4
         from delta d
         where d.__mult > 0 and r.customer_id = d.customer_id and r.name = d.name
         returning 1
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __odd2, __max3)
-        select d.customer_id, d.name, d.__n, d.__sum1, d.__odd2, d.__max3
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
         from delta d
         where d.__mult > 0 and not exists (select from sales.customer_payments_rows r where r.customer_id = d.customer_id and r.name = d.name)
     ),
     -- What reads this stream table reads the same delta.
     logged1 as (
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__n > 0 then case when d.__odd2 = 0 then d.__sum1 when mod(d.__odd2, 1e18) > 0 or (d.__odd2 > 1e36 and mod(d.__odd2, 1e36) > 0) then 'NaN' when d.__odd2 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1 when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
         from delta d
     ),
     advanced as (
@@ -3268,15 +3379,19 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
+        v_problem := left(sqlerrm, 1000) || case sqlstate
+            when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+            else ''
+        end;
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.customer_payments', v_started, 'differential', left(sqlerrm, 1000));
+        values ('sales.customer_payments', v_started, 'differential', v_problem);
         update sales.pgt_stream_table_state s
         set checked_at = v_started,
             consecutive_errors = s.consecutive_errors + 1,
-            last_error = left(sqlerrm, 1000),
+            last_error = v_problem,
             suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
         where s.stream_table = 'sales.customer_payments';
-        raise warning using message = 'stream table sales.customer_payments: ' || left(sqlerrm, 1000);
+        raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
     end;
 end;
 $function$;
@@ -3946,15 +4061,16 @@ begin
         end if;
         -- Another session was at it: the next tick tries again.
     when others then
+        v_problem := left(sqlerrm, 1000);
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.best_customers', v_started, 'differential', left(sqlerrm, 1000));
+        values ('sales.best_customers', v_started, 'differential', v_problem);
         update sales.pgt_stream_table_state s
         set checked_at = v_started,
             consecutive_errors = s.consecutive_errors + 1,
-            last_error = left(sqlerrm, 1000),
+            last_error = v_problem,
             suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
         where s.stream_table = 'sales.best_customers';
-        raise warning using message = 'stream table sales.best_customers: ' || left(sqlerrm, 1000);
+        raise warning using message = 'stream table sales.best_customers: ' || v_problem;
     end;
 end;
 $function$;
@@ -4062,7 +4178,7 @@ declare
 begin
     select array_agg(c.stream_table order by c.stream_table) into v_names
     from sales.pgt_stream_table_config c
-    where c.stream_table = p_name or c.pgt_name = p_name;
+    where p_name in (c.stream_table, c.pgt_name, c.pgt_schema || '.' || c.pgt_name);
     if v_names is null then
         raise exception using
             errcode = '42704',
@@ -4076,7 +4192,7 @@ begin
             errcode = '22023',
             message = 'p_name: several stream tables are called ' || p_name,
             detail = 'They are ' || array_to_string(v_names, ', ') || '.',
-            hint = 'Give the schema too.';
+            hint = 'Give the schema too, as it is listed here.';
     end if;
     return v_names[1];
 end;
@@ -4116,6 +4232,8 @@ create procedure sales.pgt_fill()
     language plpgsql
 as $procedure$
 begin
+    commit; -- so that each transaction is READ COMMITTED from its first statement on, whatever the session's isolation is
+    set transaction isolation level read committed;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
         raise notice 'filling %', 'sales.large_orders';
         begin
@@ -4128,8 +4246,9 @@ begin
             where s.stream_table = 'sales.large_orders';
             raise warning using message = 'stream table sales.large_orders is not filled: ' || sqlerrm;
         end;
-        commit;
     end if;
+    commit;
+    set transaction isolation level read committed;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null) then
         raise notice 'filling %', 'sales.customer_payments';
         begin
@@ -4142,8 +4261,9 @@ begin
             where s.stream_table = 'sales.customer_payments';
             raise warning using message = 'stream table sales.customer_payments is not filled: ' || sqlerrm;
         end;
-        commit;
     end if;
+    commit;
+    set transaction isolation level read committed;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null) then
         raise notice 'filling %', 'sales.best_customers';
         begin
@@ -4156,8 +4276,8 @@ begin
             where s.stream_table = 'sales.best_customers';
             raise warning using message = 'stream table sales.best_customers is not filled: ' || sqlerrm;
         end;
-        commit;
     end if;
+    commit;
 end;
 $procedure$;
 comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.';
@@ -4706,16 +4826,21 @@ comment on function sales.pgt_check_origin() is 'Calls attach() on first use and
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
 -- rights: a procedure with either may not commit.
+--
+-- Whatever the session's isolation is, a refresh begins in READ COMMITTED: only there it may see that a source was altered meanwhile.
 create procedure sales.tick()
     language plpgsql
 as $procedure$
 begin
     perform sales.pgt_check_origin();
     commit;
+    set transaction isolation level read committed;
     perform sales.large_orders_tick(false);
     commit;
+    set transaction isolation level read committed;
     perform sales.customer_payments_tick(false);
     commit;
+    set transaction isolation level read committed;
     perform sales.best_customers_tick(false);
     commit;
     perform sales.pgt_prune();
@@ -4800,7 +4925,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '509593bab8c50a9dbdf942714a671f91', 'plain');
+values ('sales', '1.0.0', '532e08d99e142d4160e2943a2c3b003e', 'plain');
 
 select sales.attach();
 
