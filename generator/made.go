@@ -26,25 +26,35 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
 		})
 	}
+	for _, o := range view.EventOutboxes() {
+		made = append(made, upgrade.Made{Kind: "publication", Name: o.Publication, Drop: fmt.Sprintf("drop publication if exists %s;\n", sqltext.Ident(o.Publication))})
+	}
+	for _, i := range view.Inboxes {
+		made = append(made, upgrade.Made{
+			Kind: "counts of inbox", Name: i.Name, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
+			Anew: fmt.Sprintf("select %s();\n", i.RebuildFn), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
+		})
+	}
 	for _, t := range view.StreamTables {
 		made = append(made, upgrade.Made{
-			Kind: "stream table", Name: t.ID(), Definition: definitionOf(t),
+			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs",
+		}, upgrade.Made{
+			Kind: "contents of stream table", Name: t.ID(), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
+			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 		})
 	}
 	return made
 }
 
-// definitionOf changes whenever what stores a stream table, or what is stored, does.
-func definitionOf(t render.StreamTable) string {
-	sum := sha256.New()
-	for _, template := range []string{"stream_table/attach.sql", "stream_table/rebuild.sql"} {
-		sql, err := render.Execute(template, t)
-		if err != nil {
-			panic(err)
-		}
-		sum.Write([]byte(sql))
+// digestOf changes whenever what a template makes does.
+func digestOf(template string, data any) string {
+	sql, err := render.Execute(template, data)
+	if err != nil {
+		panic(err)
 	}
-	return hex.EncodeToString(sum.Sum(nil))[:32]
+	sum := sha256.Sum256([]byte(sql))
+	return hex.EncodeToString(sum[:16])
 }

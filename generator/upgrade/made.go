@@ -24,7 +24,10 @@ func (d *differ) dropMade() {
 		if stays[m.ID()] {
 			continue
 		}
-		step := Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: "ACCESS EXCLUSIVE on it, for a moment"}
+		if m.Drop == "" {
+			continue
+		}
+		step := Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: brief}
 		if m.Holds {
 			step.Loses = "all rows of " + m.Name
 		}
@@ -76,7 +79,7 @@ $do$;
 `, strings.Join(functions, ",\n              "))
 }
 
-// remake has what changed made anew by attach(), and filled.
+// remake has what changed made anew.
 func (d *differ) remake() {
 	before := map[string]Made{}
 	for _, m := range d.from.Made {
@@ -87,9 +90,6 @@ func (d *differ) remake() {
 		if !there || was.Definition == m.Definition {
 			continue
 		}
-		d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: "ACCESS EXCLUSIVE on it, as long as its query runs"})
-		if m.Fill != "" {
-			d.plan.fill = append(d.plan.fill, Step{Action: "rebuild", Object: m.ID(), SQL: m.Fill})
-		}
+		d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock})
 	}
 }

@@ -56,13 +56,13 @@ func (o Object) Create(member bool) string {
 
 // Made is what functions of the extension make on users' tables or at run time, so that no statement of a script creates it.
 type Made struct {
-	Kind       string `json:"kind"`       // stream table, change log or outbox
-	Name       string `json:"name"`       // as the catalog has it
-	Definition string `json:"definition"` // changes whenever it must be made anew
-	Drop       string `json:"drop"`       // the statements that remove it
-	Anew       string `json:"anew"`       // the statement by which attach() makes it anew; empty if it finds that out itself
-	Fill       string `json:"fill"`       // the statement that fills it after that; empty if there is nothing to fill
-	Holds      bool   `json:"holds,omitempty"`
+	Kind       string `json:"kind"`                 // stream table, change log, publication, …
+	Name       string `json:"name"`                 // as the catalog has it
+	Definition string `json:"definition,omitempty"` // changes whenever it must be made anew
+	Drop       string `json:"drop,omitempty"`       // the statements that remove it
+	Anew       string `json:"anew,omitempty"`       // the statement by which it is made anew, at once or by attach()
+	Lock       string `json:"lock,omitempty"`       // what that keeps waiting
+	Holds      bool   `json:"holds,omitempty"`      // users' data, which a drop loses
 }
 
 // ID identifies it within an extension.

@@ -22,8 +22,6 @@ type Plan struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Steps []Step `json:"steps"`
-
-	fill []Step // after the script, when attach() has run
 }
 
 // Losses lists what the plan deletes.
@@ -47,15 +45,6 @@ func (p Plan) Script() string {
 		if step.SQL != "" {
 			fmt.Fprintf(&out, "-- %s: %s\n%s\n", step.Action, step.Object, step.SQL)
 		}
-	}
-	return out.String()
-}
-
-// Fill is what remakes contents, once attach() has made what holds them.
-func (p Plan) Fill() string {
-	var out strings.Builder
-	for _, step := range p.fill {
-		out.WriteString(step.SQL)
 	}
 	return out.String()
 }
@@ -205,7 +194,7 @@ func (d *differ) dropSQL(o Object) string {
 	case "row":
 		return d.deleteRow(o)
 	case "grant":
-		return revoked(o, d.gone)
+		return revoked(o, func(string) bool { return false }) // made last, so all that it names is still there
 	}
 	if d.member && o.Dump {
 		return fmt.Sprintf("alter extension %s drop %s %s;\n", sqltext.Ident(d.from.Extension), o.Kind, o.Signature) + o.Drop

@@ -34,22 +34,24 @@ func upsert(o Object) string {
 	return fmt.Sprintf("%s\non conflict (%s) do update\n    set %s;\n", sql, sqltext.Ident(row.Columns[0]), strings.Join(sets, ",\n        "))
 }
 
-// revoked takes back what a script granted, but from objects that are gone.
+// revoked takes back what a script granted to a role, from the objects that are still there.
 func revoked(o Object, gone func(id string) bool) string {
-	for _, need := range o.Needs {
-		if gone(need) {
-			return "" // granted again in full, or gone with the object
-		}
+	role, object, toAll := strings.Cut(o.Signature, ": ")
+	if role == "nobody" || toAll && object == "" {
+		return "" // it took a right away
 	}
 	var out strings.Builder
-	for _, statement := range strings.Split(o.SQL, ";\n") {
-		statement = strings.TrimSpace(statement)
-		for strings.HasPrefix(statement, "--") {
-			_, statement, _ = strings.Cut(statement, "\n")
+	for _, need := range o.Needs {
+		kind, name, _ := strings.Cut(need, " ")
+		switch kind {
+		case "view":
+			kind = "table"
+		case "table", "sequence", "function", "schema":
+		default:
+			continue
 		}
-		granted, isGrant := strings.CutPrefix(statement, "grant ")
-		if to := strings.LastIndex(granted, " to "); isGrant && to >= 0 {
-			fmt.Fprintf(&out, "revoke %s from %s;\n", granted[:to], granted[to+len(" to "):])
+		if !gone(need) {
+			fmt.Fprintf(&out, "revoke all on %s %s from %s;\n", kind, name, role)
 		}
 	}
 	return out.String()

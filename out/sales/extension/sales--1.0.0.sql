@@ -182,7 +182,7 @@ comment on table sales.pgt_stream_table_config is 'The stream tables of extensio
 -- seen: the snapshot of the last refresh; a change of a transaction that it shows is applied. Null: not filled yet.
 -- own_xid, own_no: the refresh's own transaction, which its snapshot does not show, and the number up to which changes of it are applied.
 --
--- refit: what stores it may no longer have the columns of the query; the next refresh looks.
+-- refit: what stores it may no longer have the columns of the query; the next refresh looks. remake: it has another definition than that.
 --
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales.pgt_stream_table_state (
@@ -195,7 +195,8 @@ create table sales.pgt_stream_table_state (
     consecutive_errors integer     not null default 0,
     last_error         text,
     suspended_at       timestamptz,
-    refit              boolean     not null default false
+    refit              boolean     not null default false,
+    remake             boolean     not null default false
 ) with (fillfactor = 20);
 comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
 
@@ -1947,7 +1948,7 @@ end;
 $function$;
 comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.';
 
--- Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query, as types of columns that it reads were altered.
+-- Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
 -- Writes sales.large_orders_rows, sales.large_orders, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
 --
@@ -1959,14 +1960,14 @@ create function sales.large_orders_fit()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
-#variable_conflict use_column
 declare
+    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders');
     v_detail text;
     v_grants text[];
     v_grant  text;
 begin
-    update sales.pgt_stream_table_state s set refit = false where s.stream_table = 'sales.large_orders';
-    if to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
+    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.large_orders';
+    if v_remake is not true and to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
         create view sales.pgt_probe as
         select q.order_id, q.customer_id, q.status, q.amount
         from (
@@ -2007,7 +2008,7 @@ WHERE amount >= 150
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.large_orders must be made anew, as types of what it reads were altered, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.large_orders must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
             detail = v_detail,
             hint = 'Drop them, refresh it, and create them again.';
     end;
@@ -2018,7 +2019,7 @@ WHERE amount >= 150
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
 end;
 $function$;
-comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
+comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
 
 -- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
@@ -2458,7 +2459,7 @@ end;
 $function$;
 comment on function sales.customer_payments_attach() is 'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it.';
 
--- Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query, as types of columns that it reads were altered.
+-- Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
 -- Writes sales.customer_payments_rows, sales.customer_payments, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
@@ -2470,14 +2471,14 @@ create function sales.customer_payments_fit()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
-#variable_conflict use_column
 declare
+    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments');
     v_detail text;
     v_grants text[];
     v_grant  text;
 begin
-    update sales.pgt_stream_table_state s set refit = false where s.stream_table = 'sales.customer_payments';
-    if to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not null then
+    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.customer_payments';
+    if v_remake is not true and to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not null then
         create view sales.pgt_probe as
         select s.*
         from (
@@ -2533,7 +2534,7 @@ from d1
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.customer_payments must be made anew, as types of what it reads were altered, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.customer_payments must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
             detail = v_detail,
             hint = 'Drop them, refresh it, and create them again.';
     end;
@@ -2545,7 +2546,7 @@ from d1
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
 end;
 $function$;
-comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
+comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
 
 -- Applies to stream table sales.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_public_customers, sales.changes_public_captured_payments, sales.changes_public_orders, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
@@ -3554,7 +3555,7 @@ end;
 $function$;
 comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it.';
 
--- Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query, as types of columns that it reads were altered.
+-- Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
 -- Writes sales.best_customers_rows, sales.best_customers, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
@@ -3566,14 +3567,14 @@ create function sales.best_customers_fit()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
-#variable_conflict use_column
 declare
+    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers');
     v_detail text;
     v_grants text[];
     v_grant  text;
 begin
-    update sales.pgt_stream_table_state s set refit = false where s.stream_table = 'sales.best_customers';
-    if to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
+    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.best_customers';
+    if v_remake is not true and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
         create view sales.pgt_probe as
         select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
         from (
@@ -3614,7 +3615,7 @@ WHERE paid >= 500
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.best_customers must be made anew, as types of what it reads were altered, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
             detail = v_detail,
             hint = 'Drop them, refresh it, and create them again.';
     end;
@@ -3625,7 +3626,7 @@ WHERE paid >= 500
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
 end;
 $function$;
-comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
+comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
 
 -- Applies to stream table sales.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
@@ -4668,13 +4669,30 @@ begin
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
     perform sales.now_public_orders_attach();
     if sales.pgt_sources_fit('sales.large_orders') then
-        perform sales.large_orders_attach();
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.remake) then
+            -- A new version defines it in another way: nobody sees it empty.
+            perform sales.large_orders_fit();
+        else
+            perform sales.large_orders_attach();
+        end if;
     end if;
     if sales.pgt_sources_fit('sales.customer_payments') then
-        perform sales.customer_payments_attach();
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.remake) then
+            -- A new version defines it in another way: nobody sees it empty.
+            perform sales.customer_payments_fit();
+            perform sales.customer_payments_refresh(true);
+        else
+            perform sales.customer_payments_attach();
+        end if;
     end if;
     if sales.pgt_sources_fit('sales.best_customers') then
-        perform sales.best_customers_attach();
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.remake) then
+            -- A new version defines it in another way: nobody sees it empty.
+            perform sales.best_customers_fit();
+            perform sales.best_customers_refresh(true);
+        else
+            perform sales.best_customers_attach();
+        end if;
     end if;
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
         perform sales.large_orders_rebuild();
@@ -4927,4 +4945,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '532e08d99e142d4160e2943a2c3b003e', 'extension');
+values ('sales', '1.0.0', '6e0b86542e7f3889ee225fb4e5daed09', 'extension');

@@ -1,0 +1,140 @@
+// Package upgrade installs each version of a history and brings it to each later one: the catalog must be that of a fresh install, and the
+// data must still be there.
+package upgrade
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+//go:embed snapshot.sql
+var snapshotSQL string
+
+// makeRoles makes the roles of the specs, which a plain owner may not make.
+const makeRoles = `do $do$
+declare
+    v_role text;
+begin
+    foreach v_role in array '{mail_worker,mail_app,mail_watch}'::text[] loop
+        if not exists (select from pg_roles where rolname = v_role) then
+            execute format('create role %I nologin', v_role);
+        end if;
+    end loop;
+end;
+$do$`
+
+// history generates the versions, oldest first.
+func history(t *testing.T) []*generator.Extension {
+	t.Helper()
+	paths, err := filepath.Glob("history/*.yaml")
+	if err != nil || len(paths) < 12 {
+		t.Fatalf("%d versions, want 12 or more: %v", len(paths), err)
+	}
+	slices.Sort(paths)
+	var versions []*generator.Extension
+	for _, path := range paths {
+		loaded, problems := spec.Load(path)
+		if !problems.Empty() {
+			t.Fatal(problems)
+		}
+		e, problems := generator.Generate(loaded[0])
+		if !problems.Empty() {
+			t.Fatal(problems)
+		}
+		versions = append(versions, e)
+	}
+	return versions
+}
+
+func manifests(versions []*generator.Extension) []upgrade.Manifest {
+	var all []upgrade.Manifest
+	for _, e := range versions {
+		all = append(all, e.Manifest())
+	}
+	return all
+}
+
+// sources makes the tables that stream tables read.
+func sources(t *testing.T, db *pgtest.Database) {
+	t.Helper()
+	ddl, err := os.ReadFile("history/schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SuperExec(t, makeRoles)
+	db.Exec(t, string(ddl))
+}
+
+func apply(t *testing.T, db *pgtest.Database, e *generator.Extension, options live.Options) live.Applied {
+	t.Helper()
+	did, err := live.Apply(t.Context(), db.Connect(t), e, options)
+	if err != nil {
+		t.Fatalf("applying %s: %v", e.Version, err)
+	}
+	return did
+}
+
+func snapshot(t *testing.T, db *pgtest.Database) []string {
+	t.Helper()
+	return pgtest.Column[string](t, db, snapshotSQL)
+}
+
+// TestUpgradedEqualsFresh goes from every version to every later one.
+func TestUpgradedEqualsFresh(t *testing.T) {
+	versions := history(t)
+	released := manifests(versions)
+	fresh := map[string][]string{}
+	for _, e := range versions {
+		db := pgtest.DB(t)
+		sources(t, db)
+		apply(t, db, e, live.Options{})
+		fresh[e.Version] = snapshot(t, db)
+	}
+	for i, from := range versions {
+		for _, to := range versions[i+1:] {
+			t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
+				db := pgtest.DB(t)
+				sources(t, db)
+				apply(t, db, from, live.Options{})
+				if did := apply(t, db, to, live.Options{Released: released, Loss: true}); did.From != from.Version {
+					t.Fatalf("upgraded from %q", did.From)
+				}
+				same(t, fresh[to.Version], snapshot(t, db))
+				if again := apply(t, db, to, live.Options{Released: released}); again.Changed {
+					t.Error("a second apply changed something")
+				}
+			})
+		}
+	}
+}
+
+// same compares two catalogs.
+func same(t *testing.T, want, got []string) {
+	t.Helper()
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: lines(want), B: lines(got), FromFile: "fresh", ToFile: "upgraded", Context: 0,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff != "" {
+		t.Errorf("the catalogs differ\n%s", diff)
+	}
+}
+
+func lines(texts []string) []string { return difflib.SplitLines(strings.Join(texts, "\n") + "\n") }
