@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -32,6 +33,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
 	b := &builder{places: map[string]origin{}, errs: errs}
+	b.checks.SetLimit(runtime.GOMAXPROCS(0))
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
@@ -42,6 +44,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	b.at = origin{"the extension", s.Extension.At}
 	b.interfaces(view)
 	b.grants(s, view)
+	b.checked()
 	if !errs.Empty() {
 		return nil, errs
 	}
