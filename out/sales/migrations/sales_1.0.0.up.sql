@@ -218,10 +218,12 @@ comment on table sales.pgt_source_config is 'What stream tables read, and what t
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
 -- shape: a digest of everything about it that matters; null: look again. problem, hint: why nothing is refreshed from it, and what to do.
+-- look: a digest that is cheaper to make, from when it had this shape; null: compare the shape.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
 create table sales.pgt_source_state (
     source     text        not null primary key,
     shape      text,
+    look       text,
     noted      jsonb       not null default '{}',
     problem    text,
     hint       text,
@@ -413,6 +415,51 @@ begin
 end;
 $function$;
 comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, and the change log.';
+
+-- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
+-- Null for a table with others below it, whose shape has to be looked at.
+-- Reads pg_class, pg_attribute, pg_trigger, pg_inherits, each by its index.
+--
+-- A row of these that was changed has another place (ctid) or was written by another transaction (xmin).
+create function sales.pgt_source_look(c sales.pgt_source_config)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_look text;
+begin
+    select case when not r.relhassubclass then md5(concat_ws(' ',
+        r.oid, r.relkind, r.relowner, case when c.change_log is not null then r.relfilenode end, row_security_active(r.oid),
+        to_regclass(c.change_log)::oid,
+        array(
+            select row(i.ctid, i.xmin)
+            from pg_inherits i
+            where i.inhrelid = r.oid
+            order by i.inhseqno
+        ),
+        array(
+            select row(a.ctid, a.xmin)
+            from pg_attribute a
+            where a.attrelid = r.oid and a.attnum > 0
+            order by a.attnum
+        ),
+        array(
+            select row(t.ctid, t.xmin, p.pronamespace)
+            from pg_trigger t
+            join pg_proc p on p.oid = t.tgfoid
+            where t.tgrelid = r.oid
+            order by t.tgname
+        ),
+        case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end)) end
+    into v_look
+    from pg_class r
+    where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name));
+    return v_look;
+end;
+$function$;
+comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at.';
 
 -- Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.
 -- Reads pg_class, pg_attribute, pgt_source_state.
@@ -694,6 +741,7 @@ begin
     v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     update sales.pgt_source_state s
     set shape = v_shape,
+        look = null,
         problem = v_problem,
         hint = v_hint,
         changed_at = clock_timestamp(),
@@ -721,27 +769,46 @@ declare
     v_source record;
 begin
     for v_source in
-        select c as config, c.source, c.source_schema, c.source_name, r.relkind
+        select c.source_schema, c.source_name
         from sales.pgt_source_config c
-        left join pg_class r on r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
-        where p_stream_table = any (c.readers)
+        where p_stream_table = any (c.readers) and (
+            select r.relkind
+            from pg_class r
+            where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
+        ) in ('r', 'p')
         order by c.source
     loop
-        if v_source.relkind in ('r', 'p') then
-            begin
-                execute format('lock table only %I.%I in access share mode', v_source.source_schema, v_source.source_name);
-            exception when undefined_table or wrong_object_type or insufficient_privilege then
-                null; -- what became of it is found below, or by the refresh
-            end;
-        end if;
-        if sales.pgt_source_shape(v_source.config) is distinct from (
-            select s.shape
-            from sales.pgt_source_state s
-            where s.source = v_source.source
-        ) then
+        begin
+            execute format('lock table only %I.%I in access share mode', v_source.source_schema, v_source.source_name);
+        exception when undefined_table or wrong_object_type or insufficient_privilege then
+            null; -- what became of it is found below, or by the refresh
+        end;
+    end loop;
+
+    -- Mostly all is as it was, which a look tells.
+    for v_source in
+        select c as config, c.source, s.shape
+        from sales.pgt_source_config c
+        left join sales.pgt_source_state s using (source)
+        where p_stream_table = any (c.readers) and (s.look is null or s.look is distinct from sales.pgt_source_look(c))
+        order by c.source
+    loop
+        if sales.pgt_source_shape(v_source.config) is distinct from v_source.shape then
             perform sales.pgt_source_changed(v_source.source);
+        elsif current_setting('transaction_isolation') = 'read committed' then
+            -- Nobody is kept waiting for it.
+            update sales.pgt_source_state s
+            set look = sales.pgt_source_look(v_source.config)
+            where s.source = (
+                select u.source
+                from sales.pgt_source_state u
+                where u.source = v_source.source
+                for update skip locked
+            )
+              and s.shape = sales.pgt_source_shape(v_source.config);
         end if;
     end loop;
+
     return not exists (
         select
         from sales.pgt_source_config c
@@ -4800,7 +4867,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '509593bab8c50a9dbdf942714a671f91', 'plain');
+values ('sales', '1.0.0', 'fe2aef26237b13ccf705f1698faa7f85', 'plain');
 
 select sales.attach();
 
