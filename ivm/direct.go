@@ -63,6 +63,11 @@ func (v *View) LostIf(merged, d string) string {
 	return strings.Join(conds, " or ")
 }
 
+// ChangedIf is the condition that delta d changes its group; empty if each does.
+func (v *View) ChangedIf(d string) string {
+	return strings.Join(v.grouped().changedIf(d), " or ")
+}
+
 // Regained are the lines of common table expressions lost, the stored groups at the places in array variable places, and fresh, those
 // groups computed anew.
 func (v *View) Regained(t Tables, places string) []string {

@@ -1682,7 +1682,7 @@ begin
         execute $many$
     with
     changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1 as __mult
+        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
         from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
     ),
     -- touched: distinct(Δ orders)
@@ -1721,7 +1721,7 @@ begin
     else
     with
     changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1 as __mult
+        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
         from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
     ),
     -- touched: distinct(Δ orders)
@@ -2516,7 +2516,8 @@ comment on function sales.customer_payments_fit() is 'Makes what stores stream t
 -- From stream_tables.customer_payments in the spec.
 --
 -- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, whose limits tell the planner that they are few. Rows that changed are mostly in memory.
+-- statement of their own, whose limits tell the planner that they are few, and many are planned for each time. Rows that changed are mostly
+-- in memory.
 create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
@@ -2525,9 +2526,11 @@ create function sales.customer_payments_merge(out inserted bigint, out deleted b
     set intervalstyle from current
     set jit = off
     set random_page_cost = 1.1
+    set plan_cache_mode = force_custom_plan
 as $function$
 #variable_conflict use_column
 declare
+    v_self      text := 'sales.customer_payments'; -- what has a variable in it is planned each time
     v_truncated boolean;
     v_unfound   bigint;
     v_many      boolean;
@@ -2557,7 +2560,7 @@ begin
     seen as materialized (
         select s.seen, s.own_xid, s.own_no
         from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.customer_payments'
+        where s.stream_table = v_self
     ),
     -- Δ public.customers
     changes1 as materialized (
@@ -2692,13 +2695,25 @@ begin
         from d2 d
         group by d.customer_id, d.name
     ),
+    -- met: each changed group, as it becomes and where it is
+    met as materialized (
+        select
+            r.ctid as __at,
+            d.customer_id,
+            d.name,
+            coalesce(r.__n, 0) + d.__n as __n,
+            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
+            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
+            greatest(r.__max3, d.__max3) as __max3,
+            r.__n + d.__n > 0 and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true) is true as __lost
+        from delta d
+        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+    ),
     -- lost: groups whose least or greatest value went
     lost as materialized (
-        select r.ctid as __at, d.customer_id, d.name
-        from delta d
-        join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-        where r.__n + d.__n > 0
-          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+        select m.customer_id, m.name
+        from met m
+        where m.__lost
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
@@ -2715,20 +2730,18 @@ begin
         join lost l on c.customer_id = l.customer_id and c.name = l.name
         group by 1, 2
     ),
-    -- found: each changed group, as it becomes and where it is
+    -- found: the same, with what was lost
     found as materialized (
         select
-            r.ctid as __at,
-            d.customer_id,
-            d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
-            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
-        from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-        left join lost l on l.__at = r.ctid
-        left join fresh f on l.__at is not null and f.customer_id = d.customer_id and f.name = d.name
+            m.__at,
+            m.customer_id,
+            m.name,
+            m.__n,
+            m.__sum1,
+            m.__odd2,
+            case when m.__lost then f.__max3 else m.__max3 end as __max3
+        from met m
+        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
     ),
     removed as (
         delete from sales.customer_payments_rows r
@@ -2950,13 +2963,25 @@ begin
         from d2 d
         group by d.customer_id, d.name
     ),
+    -- met: each changed group, as it becomes and where it is
+    met as materialized (
+        select
+            r.ctid as __at,
+            d.customer_id,
+            d.name,
+            coalesce(r.__n, 0) + d.__n as __n,
+            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
+            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
+            greatest(r.__max3, d.__max3) as __max3,
+            r.__n + d.__n > 0 and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true) is true as __lost
+        from delta d
+        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+    ),
     -- lost: groups whose least or greatest value went
     lost as materialized (
-        select r.ctid as __at, d.customer_id, d.name
-        from delta d
-        join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-        where r.__n + d.__n > 0
-          and (d.__max3_gone >= r.__max3 and (d.__max3 >= d.__max3_gone) is not true)
+        select m.customer_id, m.name
+        from met m
+        where m.__lost
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
@@ -2973,20 +2998,18 @@ begin
         join lost l on c.customer_id = l.customer_id and c.name = l.name
         group by 1, 2
     ),
-    -- found: each changed group, as it becomes and where it is
+    -- found: the same, with what was lost
     found as materialized (
         select
-            r.ctid as __at,
-            d.customer_id,
-            d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__odd2, 0) + d.__odd2 as __odd2,
-            case when l.__at is null then greatest(r.__max3, d.__max3) else f.__max3 end as __max3
-        from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-        left join lost l on l.__at = r.ctid
-        left join fresh f on l.__at is not null and f.customer_id = d.customer_id and f.name = d.name
+            m.__at,
+            m.customer_id,
+            m.name,
+            m.__n,
+            m.__sum1,
+            m.__odd2,
+            case when m.__lost then f.__max3 else m.__max3 end as __max3
+        from met m
+        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
     ),
     removed as (
         delete from sales.customer_payments_rows r
@@ -3584,7 +3607,8 @@ comment on function sales.best_customers_fit() is 'Makes what stores stream tabl
 -- From stream_tables.best_customers in the spec.
 --
 -- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, whose limits tell the planner that they are few. Rows that changed are mostly in memory.
+-- statement of their own, whose limits tell the planner that they are few, and many are planned for each time. Rows that changed are mostly
+-- in memory.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
@@ -3593,9 +3617,11 @@ create function sales.best_customers_merge(out inserted bigint, out deleted bigi
     set intervalstyle from current
     set jit = off
     set random_page_cost = 1.1
+    set plan_cache_mode = force_custom_plan
 as $function$
 #variable_conflict use_column
 declare
+    v_self      text := 'sales.best_customers'; -- what has a variable in it is planned each time
     v_truncated boolean;
     v_unfound   bigint;
     v_many      boolean;
@@ -3615,7 +3641,7 @@ begin
     seen as materialized (
         select s.seen, s.own_xid, s.own_no
         from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.best_customers'
+        where s.stream_table = v_self
     ),
     -- Δ sales.customer_payments
     changes1 as materialized (
@@ -4869,4 +4895,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'fe2aef26237b13ccf705f1698faa7f85', 'extension');
+values ('sales', '1.0.0', '5115199c02d3a7b84c846c2165e4241e', 'extension');
