@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -17,8 +15,8 @@ type builder struct {
 	places  map[string]origin // by name space, then name
 	names   names             // of the objects
 	errs    *diag.List
-	at      origin         // what is being built
-	checks  errgroup.Group // of bodies: half of the work, and each for itself
+	at      origin // what is being built
+	checks  *checks
 }
 
 // origin is what an object comes from.
@@ -91,7 +89,7 @@ func execute(template string, data any) string {
 
 // check begins a check, whose result checked waits for.
 func (b *builder) check(template, sql string, check func() error) {
-	b.checks.Go(func() error {
+	b.checks.begin(func() error {
 		if err := check(); err != nil {
 			return fmt.Errorf("template %s: %w\n%s", template, err, sql)
 		}
@@ -101,7 +99,7 @@ func (b *builder) check(template, sql string, check func() error) {
 
 // checked waits for all checks: a template that gives bad SQL for any spec is a bug of ours.
 func (b *builder) checked() {
-	if err := b.checks.Wait(); err != nil {
+	if err := b.checks.wait(); err != nil {
 		panic(err)
 	}
 }

@@ -2,7 +2,6 @@ package generator
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -32,8 +31,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
-	b := &builder{places: map[string]origin{}, errs: errs}
-	b.checks.SetLimit(runtime.GOMAXPROCS(0))
+	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks()}
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}

@@ -173,13 +173,13 @@ func (p *planner) ofInbox(t *spec.StreamTable) bool {
 	return slices.ContainsFunc(p.spec.Inboxes, func(i spec.Inbox) bool { return i.Materialize && i.At == t.At })
 }
 
-// recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes: as measured for
-// groups of one table, and for the rest.
+// recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
+// counts twice. Where least and greatest values go, or groups are computed anew, much of the table is read for each change.
 func recomputeShare(view *ivm.View) string {
-	if view.Strategy() == ivm.MergeGroups && len(view.Sources) == 1 {
-		return "0.2"
+	if view.Strategy() == ivm.RescanKeys || len(view.Extremes()) > 0 {
+		return "0.1"
 	}
-	return "0.1"
+	return "0.3"
 }
 
 // addChanges says how a stream table follows its sources' logs.

@@ -163,7 +163,8 @@ func (v *View) RowsAnew(t Tables) []string {
 }
 
 // filtered are the changes of a Direct view's rows that the view shows. What it shows of an identity neither before nor after a statement, that
-// statement does not change, whatever others do. That is so as long as nothing but the row decides on it: not the time, nor a setting.
+// statement does not change: it waited for whoever changed the identity before, and sees what those did. That is so as long as nothing but the
+// row decides on it, not the time nor a setting, and in read committed: a snapshot that is older than the wait does not see it.
 func filtered(v *View, source *algebra.Source, changes algebra.Node) (algebra.Node, bool) {
 	conds := []algebra.Scalar{}
 	for n := v.Root; n != algebra.Node(source); {
@@ -181,7 +182,14 @@ func filtered(v *View, source *algebra.Source, changes algebra.Node) (algebra.No
 			return nil, false
 		}
 	}
-	return &algebra.Filter{Input: changes, Conds: conds}, len(conds) > 0
+	if len(conds) == 0 {
+		return nil, false
+	}
+	old, err := sqltext.ParseExpr("current_setting('transaction_isolation') <> 'read committed'", nil)
+	if err != nil {
+		panic(err)
+	}
+	return &algebra.Filter{Input: changes, Conds: []algebra.Scalar{{Expr: sqltext.Or(all(conds).Expr, old)}}}, true
 }
 
 // plainTypes are those whose comparisons depend on nothing but their values.

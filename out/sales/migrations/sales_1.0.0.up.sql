@@ -1473,12 +1473,13 @@ begin
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
         from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
     ),
-    -- touched: distinct(Δ orders)
+    -- touched: distinct(σ(Δ orders))
     touched as materialized (
         select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
@@ -1512,12 +1513,13 @@ begin
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
         from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
     ),
-    -- touched: distinct(Δ orders)
+    -- touched: distinct(σ(Δ orders))
     touched as materialized (
         select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
@@ -1566,7 +1568,7 @@ begin
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
-    changes1 as materialized (
+    changes1 as not materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
@@ -1578,12 +1580,13 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(Δ orders)
+    -- touched: distinct(σ(Δ orders))
     touched as materialized (
         select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
@@ -1613,7 +1616,7 @@ begin
         $many$;
     else
     with
-    changes1 as materialized (
+    changes1 as not materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
@@ -1625,12 +1628,13 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(Δ orders)
+    -- touched: distinct(σ(Δ orders))
     touched as materialized (
         select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
@@ -1683,12 +1687,13 @@ begin
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
         from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
     ),
-    -- touched: distinct(Δ orders)
+    -- touched: distinct(σ(Δ orders))
     touched as materialized (
         select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
@@ -1722,12 +1727,13 @@ begin
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
         from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
     ),
-    -- touched: distinct(Δ orders)
+    -- touched: distinct(σ(Δ orders))
     touched as materialized (
         select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(Δ orders))
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
@@ -3943,7 +3949,7 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of sales.customer_payments'
         into v_reason
-        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass) most
+        from (select greatest(1000, 0.3 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass) most
         where (
             select count(*)
             from (
@@ -4893,7 +4899,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '5115199c02d3a7b84c846c2165e4241e', 'plain');
+values ('sales', '1.0.0', '335b1677b21da647bbdee439a151e206', 'plain');
 
 select sales.attach();
 
