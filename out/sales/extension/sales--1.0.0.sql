@@ -797,8 +797,8 @@ begin
     loop
         if sales.pgt_source_shape(v_source.config) is distinct from v_source.shape then
             perform sales.pgt_source_changed(v_source.source);
-        elsif current_setting('transaction_isolation') = 'read committed' then
-            -- Nobody is kept waiting for it.
+        elsif sales.pgt_source_look(v_source.config) is not null and current_setting('transaction_isolation') = 'read committed' then
+            -- In one statement, so that both are of the same moment; nobody is kept waiting for it.
             update sales.pgt_source_state s
             set look = sales.pgt_source_look(v_source.config)
             where s.source = (
@@ -4901,4 +4901,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '335b1677b21da647bbdee439a151e206', 'extension');
+values ('sales', '1.0.0', '2e82f5f0ff02cf9fe1c8612469fd66dc', 'extension');
