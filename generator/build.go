@@ -13,9 +13,10 @@ import (
 type builder struct {
 	objects []Object
 	places  map[string]origin // by name space, then name
-	names   []qualifiedName   // of the objects, in order
+	names   names             // of the objects
 	errs    *diag.List
 	at      origin // what is being built
+	checks  *checks
 }
 
 // origin is what an object comes from.
@@ -24,9 +25,6 @@ type origin struct {
 	pos  diag.Pos
 }
 
-// qualifiedName finds an object in the definitions of later ones.
-type qualifiedName struct{ id, name string }
-
 type option func(*Object)
 
 func dumped(o *Object) { o.Dump = true }
@@ -34,13 +32,14 @@ func holds(o *Object)  { o.Dump, o.Holds = true, true }
 
 // add renders one template into one object. What it creates is read from the statement itself.
 func (b *builder) add(template string, data any, options ...option) {
-	sql := b.render(template, data)
+	sql := execute(template, data)
 	created, err := sqltext.Describe(sql)
 	if err != nil || created.Kind == "" {
 		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", template, err, sql))
 	}
-	o := Object{Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created)}
-	b.claimName(created)
+	b.check(template, sql, created.CheckBody)
+	o := Object{Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created.Statement)}
+	b.claimName(created.Statement)
 	b.push(o, options)
 	if definer(sql) {
 		// Triggers need no right to be called: without it nobody hangs one on a table of his own, with rows that he made up.
@@ -66,27 +65,43 @@ func (b *builder) push(o Object, options []option) {
 	for _, set := range options {
 		set(&o)
 	}
-	for _, earlier := range b.names {
-		if mentions(o.SQL, earlier.name) {
-			o.Needs = append(o.Needs, earlier.id)
-		}
-	}
+	o.Needs = b.names.in(o.SQL)
 	b.objects = append(b.objects, o)
 	if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
-		b.names = append(b.names, qualifiedName{o.ID(), name})
+		b.names.add(o.ID(), name)
 	}
 }
 
-// render executes a template and checks what comes out: a template that gives bad SQL for any spec is a bug of ours.
+// render executes a template and lets what comes out be checked.
 func (b *builder) render(template string, data any) string {
+	sql := execute(template, data)
+	b.check(template, sql, func() error { return sqltext.Check(sql) })
+	return sql
+}
+
+func execute(template string, data any) string {
 	sql, err := render.Execute(template, data)
-	if err == nil {
-		err = sqltext.Check(sql)
-	}
 	if err != nil {
-		panic(fmt.Sprintf("template %s: %v\n%s", template, err, sql))
+		panic(fmt.Sprintf("template %s: %v", template, err))
 	}
 	return sql
+}
+
+// check begins a check, whose result checked waits for.
+func (b *builder) check(template, sql string, check func() error) {
+	b.checks.begin(func() error {
+		if err := check(); err != nil {
+			return fmt.Errorf("template %s: %w\n%s", template, err, sql)
+		}
+		return nil
+	})
+}
+
+// checked waits for all checks: a template that gives bad SQL for any spec is a bug of ours.
+func (b *builder) checked() {
+	if err := b.checks.wait(); err != nil {
+		panic(err)
+	}
 }
 
 // claimName reports names that two parts of a spec would both create.
@@ -111,27 +126,4 @@ func dropSQL(created sqltext.Statement) string {
 	default:
 		return "drop " + created.Kind + " " + created.Signature() + ";\n"
 	}
-}
-
-// mentions reports whether sql names the object, as a whole word.
-func mentions(sql, name string) bool {
-	for from := 0; ; {
-		at := strings.Index(sql[from:], name)
-		if at < 0 {
-			return false
-		}
-		start, end := from+at, from+at+len(name)
-		if !wordAt(sql, start-1) && !wordAt(sql, end) {
-			return true
-		}
-		from = start + 1
-	}
-}
-
-func wordAt(s string, i int) bool {
-	if i < 0 || i >= len(s) {
-		return false
-	}
-	c := s[i]
-	return c == '_' || c == '"' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }

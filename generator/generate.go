@@ -31,7 +31,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
-	b := &builder{places: map[string]origin{}, errs: errs}
+	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks()}
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
@@ -49,6 +49,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	b.at = origin{"the extension", s.Extension.At}
 	b.interfaces(view)
 	b.grants(s, view)
+	b.checked()
 	if !errs.Empty() {
 		return nil, errs
 	}
@@ -104,7 +105,7 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_members", "pgt_log_fits", "pgt_source_shape", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+		"pgt_members", "pgt_log_fits", "pgt_source_shape", "pgt_source_look", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
 	}

@@ -90,6 +90,7 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	changes := ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }}
 	if t.Grouped {
 		t.GroupsDelta, t.Accumulate = view.GroupsDelta(changes), view.Accumulate
+		t.ChangedIf = view.ChangedIf("d")
 		t.Emptied = view.Emptied("m")
 		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
 			t.Regained, t.LostIf = view.Regained(changes, "v_lost"), view.LostIf("m", "d")

@@ -120,7 +120,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, "stream_tables."+t.Name, "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
-		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups,
+		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
@@ -173,13 +173,13 @@ func (p *planner) ofInbox(t *spec.StreamTable) bool {
 	return slices.ContainsFunc(p.spec.Inboxes, func(i spec.Inbox) bool { return i.Materialize && i.At == t.At })
 }
 
-// recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes: as measured for
-// groups of one table, and for the rest.
+// recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
+// counts twice. Where least and greatest values go, or groups are computed anew, much of the table is read for each change.
 func recomputeShare(view *ivm.View) string {
-	if view.Strategy() == ivm.MergeGroups && len(view.Sources) == 1 {
-		return "0.2"
+	if view.Strategy() == ivm.RescanKeys || len(view.Extremes()) > 0 {
+		return "0.1"
 	}
-	return "0.1"
+	return "0.3"
 }
 
 // addChanges says how a stream table follows its sources' logs.

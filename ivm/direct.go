@@ -1,12 +1,14 @@
 package ivm
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/rewrite"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // A view of one table, read once, whose stored rows a unique index finds, can follow each statement by itself, in any order and with other
@@ -61,6 +63,11 @@ func (v *View) groupsDelta(g *grouped, w *emit.Writer) bool {
 func (v *View) LostIf(merged, d string) string {
 	conds := v.grouped().lostIf(merged, d)
 	return strings.Join(conds, " or ")
+}
+
+// ChangedIf is the condition that delta d changes its group; empty if each does.
+func (v *View) ChangedIf(d string) string {
+	return strings.Join(v.grouped().changedIf(d), " or ")
 }
 
 // Regained are the lines of common table expressions lost, the stored groups at the places in array variable places, and fresh, those
@@ -136,6 +143,9 @@ func (v *View) RowsAnew(t Tables) []string {
 		keys = append(keys, algebra.Item{ID: k.id, Expr: algebra.Ref(k.id)})
 		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(v.Columns.Info(k.id)), Expr: algebra.Ref(k.id)})
 	}
+	if seen, ok := filtered(v, source, p.Input); ok {
+		p.Input = seen
+	}
 	touched := &algebra.Distinct{Input: p}
 	w.Keep(touched, keyNames(s.Identity))
 	restricted := v.calculus().Restrict(source, keys, touched)
@@ -150,4 +160,61 @@ func (v *View) RowsAnew(t Tables) []string {
 	w.Add(rewrite.Distribute(now), s.Stored, true)
 	w.NameLast("fresh")
 	return emit.List(w.CTEs)
+}
+
+// filtered are the changes of a Direct view's rows that the view shows. What it shows of an identity neither before nor after a statement, that
+// statement does not change: it waited for whoever changed the identity before, and sees what those did. That is so as long as nothing but the
+// row decides on it, not the time nor a setting, and in read committed: a snapshot that is older than the wait does not see it.
+func filtered(v *View, source *algebra.Source, changes algebra.Node) (algebra.Node, bool) {
+	conds := []algebra.Scalar{}
+	for n := v.Root; n != algebra.Node(source); {
+		switch at := n.(type) {
+		case *algebra.Project:
+			n = at.Input
+		case *algebra.Filter:
+			conds, n = append(conds, at.Conds...), at.Input
+		default:
+			return nil, false
+		}
+	}
+	for _, c := range conds {
+		if !v.plain(c) {
+			return nil, false
+		}
+	}
+	if len(conds) == 0 {
+		return nil, false
+	}
+	old, err := sqltext.ParseExpr("current_setting('transaction_isolation') <> 'read committed'", nil)
+	if err != nil {
+		panic(err)
+	}
+	return &algebra.Filter{Input: changes, Conds: []algebra.Scalar{{Expr: sqltext.Or(all(conds).Expr, old)}}}, true
+}
+
+// plainTypes are those whose comparisons depend on nothing but their values.
+var plainTypes = []string{"smallint", "integer", "bigint", "numeric", "text", "character varying", "boolean", "uuid"}
+
+// plain reports whether a condition compares columns of the table, of plain types, with each other and with constants.
+func (v *View) plain(cond algebra.Scalar) bool {
+	for _, use := range cond.Expr.Uses() {
+		if use.Kind != sqltext.UsesOperator || use.Schema != "" && use.Schema != "pg_catalog" || !slices.Contains([]string{"=", "<>", "<", "<=", ">", ">="}, use.Name) {
+			return false
+		}
+	}
+	computed := map[int]bool{}
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		if p, ok := n.(*algebra.Project); ok {
+			for _, item := range p.Items {
+				computed[int(item.ID)] = true
+			}
+		}
+	})
+	for _, id := range cond.Expr.Columns() {
+		typ, _, _ := strings.Cut(v.Columns.Info(algebra.ColID(id)).Type, "(")
+		if computed[id] || !slices.Contains(plainTypes, typ) {
+			return false
+		}
+	}
+	return true
 }

@@ -73,12 +73,13 @@ func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
 		return false
 	}
 	identity := v.Storage()
-	lost := g.lost(stored, identity)
-	if lost != nil {
-		w.CTEs = append(w.CTEs, *lost)
-		v.fresh(g, w)
+	if len(g.lostIf("r", "d")) == 0 {
+		w.CTEs = append(w.CTEs, g.mergedGroups("found", stored, identity))
+		return true
 	}
-	w.CTEs = append(w.CTEs, g.found(stored, identity, lost != nil))
+	w.CTEs = append(w.CTEs, g.mergedGroups("met", stored, identity), g.lost())
+	v.fresh(g, w)
+	w.CTEs = append(w.CTEs, g.regained(identity))
 	return true
 }
 
@@ -155,10 +156,48 @@ func (g *grouped) delta(from string, s Storage) emit.CTE {
 	lines := append(emit.Clause("select", list), "from "+from+" d")
 	if len(keys) > 0 {
 		lines = append(lines, emit.Clause("group by", keys)...)
-	} else {
+	}
+	if len(keys) == 0 {
 		lines = append(lines, "having count(*) > 0")
 	}
 	return emit.CTE{Name: DeltaName, Comment: "by how much each group changes", Keep: true, Lines: lines}
+}
+
+// addsUp reports whether the groups add up the changes of a single source, which then need no adding up first.
+func (g *grouped) addsUp() bool {
+	for n := g.node.Input; ; {
+		switch at := n.(type) {
+		case *algebra.Project:
+			n = at.Input
+		case *algebra.Filter:
+			n = at.Input
+		case *algebra.Source:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// AddsUp tells that log rows may come as they are, several alike and some that cancel each other.
+func (v *View) AddsUp() bool {
+	g := v.grouped()
+	return g != nil && g.addsUp()
+}
+
+// changedIf are conditions of which one holds if delta d changes its group, where rows that cancel each other are in it.
+func (g *grouped) changedIf(d string) []string {
+	if !g.addsUp() {
+		return nil
+	}
+	conds := []string{d + "." + Members + " <> 0"}
+	for _, a := range g.accs {
+		if a.extreme() { // then they are not
+			return nil
+		}
+		conds = append(conds, d+"."+a.name+" <> 0")
+	}
+	return conds
 }
 
 // changes are the accumulator's columns of delta.

@@ -1,37 +1,48 @@
 package ivm
 
 import (
+	"strings"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 )
 
-// lost are the groups that deltas do not say all of; nil if there are no such.
-func (g *grouped) lost(stored string, s Storage) *emit.CTE {
-	conds := g.lostIf("r", "d")
-	if len(conds) == 0 {
-		return nil
-	}
+// mergedGroups pairs changes with what is stored, each group once: met has them as deltas make them, and lost the keys of those that deltas do
+// not say all of.
+func (g *grouped) mergedGroups(name, stored string, s Storage) emit.CTE {
 	list := append([]string{"r.ctid as __at"}, prefixed("d", keyNames(g.keys))...)
+	list = append(list, "coalesce(r."+Members+", 0) + d."+Members+" as "+Members)
+	for _, a := range g.accs {
+		list = append(list, a.merged()+" as "+a.name)
+	}
 	if s.Hashed() {
 		list = append(list, "d."+Hash)
 	}
-	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "join "+stored+" r on "+s.Same("r", "d"),
-		"where r."+Members+" + d."+Members+" > 0")
-	if len(g.keys) == 0 { // the one group stays when its last row goes
-		lines[len(lines)-1] = "where true"
-	}
-	for i, c := range conds {
-		word, end := "       or ", ""
-		if i == 0 {
-			word = "  and ("
+	if conds := g.lostIf("r", "d"); len(conds) > 0 {
+		lost := "(" + strings.Join(conds, " or ") + ") is true"
+		if len(g.keys) > 0 { // the one group without keys stays when its last row goes
+			lost = "r." + Members + " + d." + Members + " > 0 and " + lost
 		}
-		if i == len(conds)-1 {
-			end = ")"
-		}
-		lines = append(lines, word+c+end)
+		list = append(list, lost+" as __lost")
 	}
-	return &emit.CTE{Name: "lost", Comment: "groups whose least or greatest value went", Keep: true, Lines: lines}
+	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "left join "+stored+" r on "+s.Same("r", "d"))
+	if conds := g.changedIf("d"); len(conds) > 0 {
+		lines = append(lines, "where "+strings.Join(conds, " or "))
+	}
+	return emit.CTE{Name: name, Comment: "each changed group, as it becomes and where it is", Keep: true, Lines: lines}
+}
+
+// lost are the keys of the groups of met that deltas do not say all of.
+func (g *grouped) lost() emit.CTE {
+	list := prefixed("m", keyNames(g.keys))
+	if len(list) == 0 {
+		list = []string{"1 as one"}
+	}
+	return emit.CTE{
+		Name: "lost", Comment: "groups whose least or greatest value went", Keep: true,
+		Lines: append(emit.Clause("select", list), "from met m", "where m.__lost"),
+	}
 }
 
 // lostIf are conditions, of which one holds if stored group r may have lost an extreme by change d.
@@ -63,25 +74,22 @@ func (v *View) fresh(g *grouped, w *emit.Writer) {
 	w.NameLast("fresh")
 }
 
-// found pairs changes with what is stored.
-func (g *grouped) found(stored string, s Storage, lost bool) emit.CTE {
-	list := append([]string{"r.ctid as __at"}, prefixed("d", keyNames(g.keys))...)
-	list = append(list, "coalesce(r."+Members+", 0) + d."+Members+" as "+Members)
+// regained are the groups of met, where extremes were lost with those of fresh.
+func (g *grouped) regained(s Storage) emit.CTE {
+	list := append([]string{"m.__at"}, prefixed("m", keyNames(g.keys))...)
+	list = append(list, "m."+Members)
 	for _, a := range g.accs {
-		merged := a.merged()
-		if lost && a.extreme() {
-			merged = "case when l.__at is null then " + merged + " else f." + a.name + " end"
+		column := "m." + a.name
+		if a.extreme() {
+			column = "case when m.__lost then f." + a.name + " else " + column + " end as " + a.name
 		}
-		list = append(list, merged+" as "+a.name)
+		list = append(list, column)
 	}
 	if s.Hashed() {
-		list = append(list, "d."+Hash)
+		list = append(list, "m."+Hash)
 	}
-	lines := append(emit.Clause("select", list), "from "+DeltaName+" d", "left join "+stored+" r on "+s.Same("r", "d"))
-	if lost {
-		lines = append(lines, "left join lost l on l.__at = r.ctid", "left join fresh f on l.__at is not null and "+s.PlainSame("f", "d"))
-	}
-	return emit.CTE{Name: "found", Comment: "each changed group, as it becomes and where it is", Keep: true, Lines: lines}
+	lines := append(emit.Clause("select", list), "from met m", "left join fresh f on m.__lost and "+s.PlainSame("f", "m"))
+	return emit.CTE{Name: "found", Comment: "the same, with what was lost", Keep: true, Lines: lines}
 }
 
 // merged is the accumulator with its change.

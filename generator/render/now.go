@@ -21,6 +21,7 @@ type Now struct {
 	Extremes                        []string
 	Emptied                         string // the condition that nothing is left of group m
 	LostIf                          string // the condition that group m may have lost one by change d
+	ChangedIf                       string // the condition that delta d changes its group; empty if each does
 	PlainSame                       func(a, b string) string
 }
 

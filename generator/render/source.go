@@ -87,6 +87,15 @@ func (s Source) Grouped(a string) string {
 	return out.String()
 }
 
+// Each lists the columns of row a, each with a comma behind it.
+func (s Source) Each(a string) string {
+	var out strings.Builder
+	for _, name := range s.ColumnList {
+		out.WriteString(a + "." + sqltext.Ident(name) + ", ")
+	}
+	return out.String()
+}
+
 // GroupedBy lists what equal rows a are added up by.
 func (s Source) GroupedBy(a string) string {
 	var keys []string

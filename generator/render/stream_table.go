@@ -32,6 +32,7 @@ type StreamTable struct {
 	Identity    []string // those of them by which a row is found
 	NotNull     []string // those of Identity that hold no nulls
 	Grouped     bool     // Rows holds accumulators of groups
+	AddsUp      bool     // those of the rows of one log, as they are in it
 	ShownAs     func(alias string) (list, conds []string)
 	Same        func(a, b string) string // the condition that two rows have one identity
 	Repeats     bool                     // Rows has __mult

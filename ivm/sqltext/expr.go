@@ -117,6 +117,11 @@ func (e Expr) Columns() []int {
 	return ids
 }
 
+// Or joins two conditions.
+func Or(a, b Expr) Expr {
+	return Expr{pg_query.MakeBoolExprNode(pg_query.BoolExprType_OR_EXPR, []*pg_query.Node{a.node, b.node}, -1)}
+}
+
 // And joins conditions, no expression if there are none.
 func And(conditions ...Expr) Expr {
 	var args []*pg_query.Node

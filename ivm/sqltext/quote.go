@@ -4,6 +4,7 @@ package sqltext
 
 import (
 	"strings"
+	"sync"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 )
@@ -53,13 +54,20 @@ func plainIdent(name string) bool {
 	return name != ""
 }
 
+// keywords has what keyword found: the same few names are asked for thousands of times.
+var keywords sync.Map
+
 // keyword reports whether the lexer knows name as a word that cannot stand
 // everywhere as an identifier.
 func keyword(name string) bool {
-	scan, err := pg_query.Scan(name)
-	if err != nil || len(scan.Tokens) != 1 {
-		return true
+	if known, ok := keywords.Load(name); ok {
+		return known.(bool)
 	}
-	kind := scan.Tokens[0].KeywordKind
-	return kind != pg_query.KeywordKind_NO_KEYWORD && kind != pg_query.KeywordKind_UNRESERVED_KEYWORD
+	found := true
+	if scan, err := pg_query.Scan(name); err == nil && len(scan.Tokens) == 1 {
+		kind := scan.Tokens[0].KeywordKind
+		found = kind != pg_query.KeywordKind_NO_KEYWORD && kind != pg_query.KeywordKind_UNRESERVED_KEYWORD
+	}
+	keywords.Store(name, found)
+	return found
 }

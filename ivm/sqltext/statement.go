@@ -42,17 +42,27 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// Created is one statement that was parsed.
+type Created struct {
+	Statement
+	sql  string
+	tree *pg_query.ParseResult
+}
+
 // Describe parses one statement and tells what it creates.
-func Describe(sql string) (Statement, error) {
+func Describe(sql string) (Created, error) {
 	tree, err := pg_query.Parse(sql)
 	if err != nil {
-		return Statement{}, located(err)
+		return Created{}, located(err)
 	}
 	if len(tree.Stmts) != 1 {
-		return Statement{}, fmt.Errorf("expected one statement, found %d", len(tree.Stmts))
+		return Created{}, fmt.Errorf("expected one statement, found %d", len(tree.Stmts))
 	}
-	return describeNode(tree.Stmts[0].Stmt), nil
+	return Created{describeNode(tree.Stmts[0].Stmt), sql, tree}, nil
 }
+
+// CheckBody parses the body of a plpgsql function or procedure, too.
+func (c Created) CheckBody() error { return checkBody(c.sql, c.tree.Stmts[0]) }
 
 // Check parses a script and, for each plpgsql function or procedure in it,
 // its body too, so that nothing that PostgreSQL would refuse leaves the process.

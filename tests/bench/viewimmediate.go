@@ -96,7 +96,7 @@ func (b *bench) immediateSides(ctx context.Context, c class) ([]string, error) {
 	return []string{ours, plain, theirs}, err
 }
 
-// installIvm makes pg_ivm's view; where its functions are depends on its version.
+// installIvm makes pg_ivm's view, with an index where it says that one should be made by hand; where its functions are depends on its version.
 func installIvm(ctx context.Context, dsn, name string, c class) error {
 	return connected(ctx, dsn, func(conn *pgx.Conn) error {
 		err := execute(ctx, conn, "create extension pg_ivm", "alter database "+name+" set session_preload_libraries = 'pg_ivm'", "load 'pg_ivm'")
@@ -109,6 +109,14 @@ func installIvm(ctx context.Context, dsn, name string, c class) error {
 			return err
 		}
 		if _, err := conn.Exec(ctx, "select "+schema+".create_immv('theirs', $1)", c.query); err != nil {
+			return err
+		}
+		var indexed bool
+		err = conn.QueryRow(ctx, "select exists (select from pg_index where indrelid = 'theirs'::regclass)").Scan(&indexed)
+		if err == nil && !indexed {
+			err = execute(ctx, conn, "create unique index on theirs ("+c.key+")")
+		}
+		if err != nil {
 			return err
 		}
 		return execute(ctx, conn, "vacuum analyze")
