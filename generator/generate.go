@@ -27,7 +27,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	}
 	view := viewOf(s)
 	view.Plan = streamTables(s, compiled)
-	view.Reads = readsOf(s, compiled, view.Sources)
+	view.Reads = readsOf(s, compiled, &view.Plan)
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
@@ -92,7 +92,7 @@ func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
 	}
-	if len(view.Sources) > 0 {
+	if len(view.Sources)+len(view.Captures) > 0 {
 		b.add("source/pgt_fit.sql", view)
 		b.add("source/pgt_fit_else.sql", view)
 	}
@@ -120,7 +120,9 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		}
 	}
 	if len(view.Captures) > 0 {
-		b.add("now/pgt_gone.sql", view)
+		for _, name := range []string{"pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
+			b.add("now/"+name+".sql", view)
+		}
 	}
 	for _, c := range view.Captures {
 		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}

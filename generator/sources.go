@@ -11,7 +11,7 @@ import (
 )
 
 // readsOf lists the relations that stream tables read, with what the generated SQL takes for granted of them.
-func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render.Read {
+func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read {
 	var reads []render.Read
 	for _, n := range compiled.order {
 		view := compiled.views[n]
@@ -19,7 +19,7 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 			reader := render.Name(s.StreamTables[n].Relation)
 			at := slices.IndexFunc(reads, func(known render.Read) bool { return known.Table == nameOf(r) })
 			if at < 0 {
-				reads = append(reads, readOf(s, r, sources))
+				reads = append(reads, readOf(s, r, plan))
 				at = len(reads) - 1
 			}
 			addNeeds(&reads[at], r, view)
@@ -34,11 +34,16 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 
 func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
 
-func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.Read {
+func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable}
-	for i := range sources {
-		if sources[i].Table == read.Table {
-			read.Log, read.Columns = &sources[i].Log, sources[i].ColumnList
+	for _, source := range plan.Sources {
+		if source.Table == read.Table {
+			read.Log, read.Columns = &source.Log, source.ColumnList
+		}
+	}
+	for _, capture := range plan.Captures {
+		if capture.Table == read.Table {
+			read.Pending, read.Columns = &capture.Log, union(slices.Clone(read.Columns), capture.ColumnList)
 		}
 	}
 	return read
@@ -47,7 +52,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.R
 // addNeeds notes what the generated SQL relies on beside the columns' names. What changes of rows alone need is checked by the table that
 // stores them; groups are added up as types and NOT NULL allow.
 func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
-	if read.Log == nil || read.Made || !groups(view) {
+	if read.Log == nil && read.Pending == nil || read.Made || !groups(view) {
 		return
 	}
 	if read.Types == nil {
@@ -56,9 +61,6 @@ func addNeeds(read *render.Read, r *catalog.Relation, view *ivm.View) {
 	for _, name := range columnsRead(view, r) {
 		column := r.Columns[r.Column(name)]
 		at := slices.Index(read.Columns, name)
-		if at < 0 { // only immediate mode reads it, whose triggers say themselves when it is gone
-			continue
-		}
 		read.Types[at] = column.Type
 		if column.NotNull && !slices.Contains(read.NotNull, name) {
 			read.NotNull = append(read.NotNull, name)

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -58,6 +60,42 @@ type Capture struct {
 // Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.
 func (c Capture) Present(rows, a string) string { return present(c.Source, c.Absent, rows, a) }
 
+// Others are the tables that stream tables read which a statement locks, itself among them.
+func (c Capture) Others() []Name {
+	var all []Name
+	for _, t := range c.Locked {
+		for _, p := range t.Pending {
+			if !p.Made && !slices.Contains(all, p.Table) {
+				all = append(all, p.Table)
+			}
+		}
+	}
+	return all
+}
+
+// LockedList names the stream tables that a statement locks, as a literal.
+func (c Capture) LockedList() string {
+	var names []string
+	for _, t := range c.Locked {
+		names = append(names, t.ID())
+	}
+	return sqltext.Literal(strings.Join(names, ", "))
+}
+
+// ReadsTable reports whether a step reads the table by its name.
+func (e Event) ReadsTable() bool {
+	return slices.ContainsFunc(e.Steps, func(s Step) bool { return !s.Grouped || s.Loses() != "" })
+}
+
+// Followers names the stream tables that read the table, as a literal.
+func (c Capture) Followers() string {
+	var names []string
+	for _, r := range c.Readers {
+		names = append(names, r.Plain())
+	}
+	return sqltext.Literal(strings.Join(names, ", "))
+}
+
 // Present is the same for the columns that the step reads.
 func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
 
@@ -65,7 +103,13 @@ func present(of Source, absent Name, rows, a string) string {
 	if len(of.ColumnList) == 0 {
 		return rows + " " + a
 	}
-	return absent.String() + " absent cross join lateral (select " + strings.TrimPrefix(of.Names(), ", ") + " from " + rows + ") " + a
+	var columns []string
+	for _, name := range of.ColumnList {
+		column := sqltext.Ident(name)
+		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", sqltext.Ident(of.SchemaName), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
+	}
+	const next = "\n            "
+	return absent.String() + " absent" + next + "cross join lateral (select " + strings.Join(columns, ","+next+"    ") + " from " + rows + ") " + a
 }
 
 // Step is one of them.

@@ -200,7 +200,8 @@ comment on table sales.pgt_stream_table_state is 'How far each stream table has 
 -- What stream tables read, and what the generated SQL takes for granted of it.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
--- kind: table, view, or other for what is read anew each time. change_log: null where nothing follows its changes.
+-- kind: table, view, or other for what is read anew each time. change_log: null where no refresh follows its
+-- changes; pending: null where no stream table in immediate mode does.
 create table sales.pgt_source_config (
     source        text    not null primary key, -- schema.name
     source_schema name    not null,
@@ -211,6 +212,7 @@ create table sales.pgt_source_config (
     types         text[],
     not_null      name[]  not null,
     change_log    text,             -- as regclass reads it
+    pending       text,             -- as regclass reads it
     readers       text[]  not null  -- stream tables
 );
 comment on table sales.pgt_source_config is 'What stream tables read, and what the generated SQL takes for granted of it.';
@@ -331,9 +333,9 @@ end;
 $function$;
 comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
 
--- Tells whether the change log of a source has its columns, of the same types.
+-- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types.
 -- Reads pg_attribute, pgt_source_config.
-create function sales.pgt_log_fits(p_source text)
+create function sales.pgt_log_fits(p_source text, p_log text, p_columns name[])
     returns boolean
     language sql
     stable
@@ -344,22 +346,24 @@ as $function$
         from (
             select a.attname, a.atttypid, a.attcollation
             from pg_attribute a
-            where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and a.attname = any (c.columns) and not a.attisdropped
+            where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and not a.attisdropped
+              and a.attname = any (p_columns)
         ) s
         full join (
             select a.attname, a.atttypid, a.attcollation
             from pg_attribute a
-            where a.attrelid = to_regclass(c.change_log) and a.attnum > 3 and not a.attisdropped
+            where a.attrelid = to_regclass(p_log) and a.attnum > 0 and not a.attisdropped
+              and a.attname not in ('__no', '__xid', '__mult')
         ) l using (attname, atttypid, attcollation)
         where s is null or l is null
     )
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types.';
+comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types.';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
--- rewritten, and the change log.
+-- rewritten, the change log and the table for what is pending.
 -- Reads pg_class, pg_attribute, pg_trigger, pg_inherits.
 --
 -- In plpgsql, which keeps the plan: a session looks at each tick.
@@ -382,7 +386,7 @@ begin
     ),
     line (part) as (
         select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid),
-            case when c.change_log is not null then m.relfilenode end)
+            case when coalesce(c.change_log, c.pending) is not null then m.relfilenode end)
         from member m
         union all
         select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
@@ -398,13 +402,13 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where c.change_log is not null and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
         where m.relkind in ('v', 'm')
         union all
-        select concat_ws(' ', 'log', to_regclass(c.change_log)::oid)
+        select concat_ws(' ', 'log', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid)
     )
     select md5(string_agg(l.part, E'\n' order by l.part collate "C"))
     into v_shape
@@ -412,7 +416,7 @@ begin
     return v_shape;
 end;
 $function$;
-comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, and the change log.';
+comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, the change log and the table for what is pending.';
 
 -- Tells why nothing can be refreshed from a source as it is now, and what to do; nulls if it is well.
 -- Reads pg_class, pg_attribute, pgt_source_state.
@@ -473,7 +477,7 @@ begin
     where a.attrelid = v_table and a.attname = any (c.columns) and a.attgenerated = 'v'
     order by a.attnum
     limit 1;
-    if v_column is not null and c.change_log is not null then
+    if v_column is not null and coalesce(c.change_log, c.pending) is not null then
         problem := format('column %s of source %s is a virtual one, which triggers do not see', v_column, c.source);
         hint := format('Make it a stored one, or %s.', v_generate);
         return;
@@ -629,7 +633,7 @@ end;
 $function$;
 comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is.';
 
--- Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps
+-- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps
 -- them from being refreshed is noted with what to do.
 -- Reads pgt_source_config; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
@@ -670,19 +674,23 @@ begin
     end if;
 
     select p.problem, p.hint into v_problem, v_hint from sales.pgt_source_problem(c) p;
-    if v_problem is null and c.change_log is not null then
+    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
+    if v_problem is null then
         begin
             if p_source = 'public.customers' then
                 perform sales.changes_public_customers_attach();
-                perform sales.pgt_capture('public.customers'::regclass);
             elsif p_source = 'public.orders' then
                 perform sales.changes_public_orders_attach();
-                perform sales.pgt_capture('public.orders'::regclass);
             elsif p_source = 'public.captured_payments' then
                 perform sales.changes_public_captured_payments_attach();
-                perform sales.pgt_capture('public.captured_payments'::regclass);
             elsif p_source = 'sales.customer_payments' then
                 perform sales.changes_sales_customer_payments_attach();
+            end if;
+            if p_source = 'public.orders' then
+                perform sales.now_public_orders_attach();
+            end if;
+            if coalesce(c.change_log, c.pending) is not null and not c.made then
+                perform sales.pgt_capture(v_table);
             end if;
         exception when others then
             v_problem := format('source %s cannot be followed: %s', p_source, sqlerrm);
@@ -691,7 +699,6 @@ begin
         v_shape := case when v_problem is null then sales.pgt_source_shape(c) end;
     end if;
 
-    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     update sales.pgt_source_state s
     set shape = v_shape,
         problem = v_problem,
@@ -708,7 +715,7 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps them from being refreshed is noted with what to do.';
+comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps them from being refreshed is noted with what to do.';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
@@ -782,31 +789,35 @@ $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, pending, readers
 ) values (
-    'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id']::name[],
-    array['text', 'bigint']::text[], array['order_id', 'customer_id']::name[], 'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+    'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id', 'status', 'amount']::name[],
+    array['text', 'bigint', '', '']::text[], array['order_id', 'customer_id']::name[], 'sales.changes_public_orders',
+    'sales.pending_public_orders', array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, pending, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
-    array['bigint', 'text']::text[], array['customer_id', 'name']::name[], 'sales.changes_public_customers', array['sales.customer_payments']
+    array['bigint', 'text']::text[], array['customer_id', 'name']::name[], 'sales.changes_public_customers',
+    null, array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, pending, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
-    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array['order_id', 'amount', 'captured_at']::name[], 'sales.changes_public_captured_payments', array['sales.customer_payments']
+    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array['order_id', 'amount', 'captured_at']::name[], 'sales.changes_public_captured_payments',
+    null, array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, readers
+    source, source_schema, source_name, kind, made, columns, types, not_null, change_log, pending, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, array['customer_id', 'name', 'paid']::name[],
-    null, array[]::name[], 'sales.changes_sales_customer_payments', array['sales.best_customers']
+    null, array[]::name[], 'sales.changes_sales_customer_payments',
+    null, array['sales.best_customers']
 );
 
 -- Logs rows inserted into public.customers.
@@ -937,7 +948,7 @@ create function sales.changes_public_customers_attach()
 as $function$
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers') then
+    if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
         drop table sales.changes_public_customers;
     end if;
     if to_regclass('sales.changes_public_customers') is null then
@@ -1113,7 +1124,7 @@ create function sales.changes_public_orders_attach()
 as $function$
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders') then
+    if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
         drop table sales.changes_public_orders;
     end if;
     if to_regclass('sales.changes_public_orders') is null then
@@ -1289,7 +1300,7 @@ create function sales.changes_public_captured_payments_attach()
 as $function$
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments') then
+    if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
         drop table sales.changes_public_captured_payments;
     end if;
     if to_regclass('sales.changes_public_captured_payments') is null then
@@ -1347,7 +1358,7 @@ create function sales.changes_sales_customer_payments_attach()
 as $function$
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments') then
+    if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid']::name[]) then
         drop table sales.changes_sales_customer_payments;
     end if;
     if to_regclass('sales.changes_sales_customer_payments') is null then
@@ -1372,7 +1383,7 @@ comment on function sales.changes_sales_customer_payments_attach() is 'Makes the
 
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
 -- Reads and writes nothing.
-create function sales.pgt_gone(p_column anyelement, p_name text)
+create function sales.pgt_gone(p_column anyelement, p_name text, p_readers text)
     returns anyelement
     language plpgsql
     stable
@@ -1382,11 +1393,61 @@ begin
     raise exception using
         errcode = '42703',
         message = format('column %s is gone, and stream tables in immediate mode read it', p_name),
-        detail = format('It was of type %s. They belong to extension sales, and no statement may leave them behind.', pg_typeof(p_column)),
-        hint = 'Generate and apply the spec for the table as it is now, or sales.detach().';
+        detail = format('It was of type %s. Stream tables: %s. No statement may leave them behind.', pg_typeof(p_column), p_readers),
+        hint = 'Name or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_gone(anyelement, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
+comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
+
+-- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
+-- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
+--
+-- Which of the two is meant is settled when a trigger's statement is planned, and planned anew after each ALTER TABLE; this one is inlined
+-- and costs nothing then.
+create function sales.pgt_as(p_value anyelement, p_kept anyelement, p_column text)
+    returns anyelement
+    language sql
+    immutable
+    parallel safe
+as $function$select $1$function$;
+comment on function sales.pgt_as(anyelement, anyelement, text) is 'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.';
+
+-- Says that a column was altered to another type than stream tables in immediate mode were made for.
+-- Reads and writes nothing.
+create function sales.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
+    returns anycompatible
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '55000',
+        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value), pg_typeof(p_kept)),
+        detail = 'They belong to extension sales, and no statement may leave them behind.',
+        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it for one of them.';
+end;
+$function$;
+comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is 'Says that a column was altered to another type than stream tables in immediate mode were made for.';
+
+-- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
+-- Reads and writes nothing.
+create function sales.pgt_lacks(p_tables text[], p_readers text)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '42P01',
+        message = format('%s is gone, and stream tables in immediate mode read it',
+            (select string_agg(t.name, ', ') from unnest(p_tables) t(name) where to_regclass(t.name) is null)),
+        detail = format('Stream tables: %s. No statement may leave them behind.', p_readers),
+        hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
+end;
+$function$;
+comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.';
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.
 -- Writes sales.large_orders_rows.
@@ -1398,13 +1459,20 @@ create function sales.now_public_orders_insert()
 as $function$
 #variable_conflict use_column
 begin
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(Δ orders)
     touched as materialized (
@@ -1443,7 +1511,11 @@ begin
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(Δ orders)
     touched as materialized (
@@ -1495,6 +1567,9 @@ create function sales.now_public_orders_update()
 as $function$
 #variable_conflict use_column
 begin
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
         execute $many$
@@ -1503,10 +1578,18 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
         ) c
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
@@ -1550,10 +1633,18 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
         ) c
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
@@ -1608,13 +1699,20 @@ create function sales.now_public_orders_delete()
 as $function$
 #variable_conflict use_column
 begin
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from old_rows offset 1000) then
         execute $many$
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1 as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
     -- touched: distinct(Δ orders)
     touched as materialized (
@@ -1653,7 +1751,11 @@ begin
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1 as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
     -- touched: distinct(Δ orders)
     touched as materialized (
@@ -1703,8 +1805,6 @@ create function sales.now_public_orders_truncate()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_open integer;
 begin
     truncate sales.large_orders_rows;
     return null;
@@ -1716,18 +1816,35 @@ revoke execute on function sales.now_public_orders_truncate() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.
 -- Writes sales.pending_public_orders, and the stream tables.
+--
+-- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
 create function sales.now_public_orders_row()
     returns trigger
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+#variable_conflict use_column
 begin
     if tg_op <> 'INSERT' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount) values (-1, old.order_id, old.customer_id, old.status, old.amount);
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (old).*) r) o
+        where not exists (select from only public.orders where false);
     end if;
     if tg_op <> 'DELETE' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount) values (1, new.order_id, new.customer_id, new.status, new.amount);
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (new).*) r) n
+        where not exists (select from only public.orders where false);
     end if;
     perform sales.pgt_maintain(true);
     return null;
@@ -1746,9 +1863,15 @@ create function sales.now_public_orders_attach()
     set client_min_messages = warning
 as $function$
 begin
+    if to_regclass('sales.pending_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
+        -- Those who write it have nothing pending then.
+        lock table public.orders in share row exclusive mode;
+        drop view if exists sales.absent_public_orders;
+        drop table sales.pending_public_orders;
+    end if;
     if to_regclass('sales.pending_public_orders') is null then
         create table sales.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, t.order_id, t.customer_id, t.status, t.amount
+        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status, sales.pgt_fit(t.amount, t.amount, 1) as amount
         from public.orders t
         with no data;
         alter table sales.pending_public_orders alter __xid set default pg_current_xact_id(), alter __mult set not null;
@@ -1756,12 +1879,13 @@ begin
         create index pending_public_orders_xid on sales.pending_public_orders (__xid);
         comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction, made by Sluice extension sales.';
     end if;
-    -- Stands for columns that the table has no longer: names that a row of it does not know mean these.
+    -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
     create or replace view sales.absent_public_orders as
-    select sales.pgt_gone(p.order_id, 'order_id of public.orders') as order_id,
-           sales.pgt_gone(p.customer_id, 'customer_id of public.orders') as customer_id,
-           sales.pgt_gone(p.status, 'status of public.orders') as status,
-           sales.pgt_gone(p.amount, 'amount of public.orders') as amount
+    select null::sales.pending_public_orders as __kept,
+           sales.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
+           sales.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
+           sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
+           sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
     from (select (null::sales.pending_public_orders).*) p;
     if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert') then
         create trigger sales_now_insert after insert on public.orders
@@ -1824,12 +1948,15 @@ begin
     if to_regclass('sales.large_orders_rows') is null then
         -- The server names the types: those of the query.
         create table sales.large_orders_rows as
+        select sales.pgt_fit(w.order_id, w.order_id, 1) as order_id, sales.pgt_fit(w.customer_id, w.customer_id, 1) as customer_id, sales.pgt_fit(w.status, w.status, 1) as status, sales.pgt_fit(w.amount, w.amount, 1) as amount
+        from (
         select q.order_id, q.customer_id, q.status, q.amount
         from (
 SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150
         ) q
+        ) w
         with no data;
         alter table sales.large_orders_rows alter order_id set not null;
         create unique index large_orders_key on sales.large_orders_rows (order_id);
@@ -1860,7 +1987,6 @@ create function sales.large_orders_fit()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
-#variable_conflict use_column
 declare
     v_detail text;
     v_grants text[];
@@ -1869,12 +1995,15 @@ begin
     update sales.pgt_stream_table_state s set refit = false where s.stream_table = 'sales.large_orders';
     if to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
         create view sales.pgt_probe as
+        select sales.pgt_fit(w.order_id, w.order_id, 1) as order_id, sales.pgt_fit(w.customer_id, w.customer_id, 1) as customer_id, sales.pgt_fit(w.status, w.status, 1) as status, sales.pgt_fit(w.amount, w.amount, 1) as amount
+        from (
         select q.order_id, q.customer_id, q.status, q.amount
         from (
 SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150
-        ) q;
+        ) q
+        ) w;
         if not exists (
             select
             from (
@@ -2158,8 +2287,11 @@ begin
     mode := 'immediate';
     inserted := 0;
     deleted := 0;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and (s.seen is null or s.refit))
+        or to_regclass('sales.large_orders_rows') is null or to_regclass('sales.large_orders') is null
+    then
         lock table public.orders in share row exclusive mode;
+        perform sales.large_orders_fit();
         select r.inserted, r.deleted into inserted, deleted from sales.large_orders_rebuild() r;
         perform sales.pgt_maintain(false);
     end if;
@@ -2365,7 +2497,6 @@ create function sales.customer_payments_fit()
     set search_path = pg_catalog, public, sales, pg_temp
     set client_min_messages = warning
 as $function$
-#variable_conflict use_column
 #variable_conflict use_column
 declare
     v_detail text;
@@ -3448,7 +3579,6 @@ create function sales.best_customers_fit()
     set search_path = pg_catalog, public, sales, pg_temp
     set client_min_messages = warning
 as $function$
-#variable_conflict use_column
 #variable_conflict use_column
 declare
     v_detail text;
@@ -4544,9 +4674,8 @@ begin
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform sales.now_public_orders_attach();
     if sales.pgt_sources_fit('sales.large_orders') then
-        perform sales.large_orders_attach();
+        perform sales.large_orders_fit();
     end if;
     if sales.pgt_sources_fit('sales.customer_payments') then
         perform sales.customer_payments_attach();
@@ -4554,7 +4683,7 @@ begin
     if sales.pgt_sources_fit('sales.best_customers') then
         perform sales.best_customers_attach();
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit) then
         perform sales.large_orders_rebuild();
     end if;
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
@@ -4800,7 +4929,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '509593bab8c50a9dbdf942714a671f91', 'plain');
+values ('sales', '1.0.0', '96958eed6b7e3475b22dc6616293dc57', 'plain');
 
 select sales.attach();
 
