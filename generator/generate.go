@@ -46,7 +46,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0, Every: view.Every}, errs
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, jobs: jobs, fills: len(view.StreamTables) > 0, logs: len(view.Families) > 0, Every: view.Every}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
@@ -129,9 +129,6 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
 		b.now(c)
 	}
-	if len(view.Captures) > 0 {
-		b.add("now/pgt_maintain.sql", view)
-	}
 	for i, t := range view.StreamTables {
 		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
 		for _, name := range []render.Name{t.Table, t.Rows} {
@@ -142,18 +139,30 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		if len(t.Delta) > 0 {
 			b.add("stream_table/merge.sql", t)
 		}
+		if t.Immediate {
+			b.add("now/last.sql", t)
+		}
 		b.add("stream_table/rebuild.sql", t)
 		if len(t.Pending) > 0 {
 			b.add("now/maintain.sql", t)
-			if !t.Direct {
-				b.add("now/last.sql", t)
-			}
 		}
 		b.add("stream_table/refresh.sql", t)
 		b.add("stream_table/tick.sql", t)
 		b.surfaceOf(t)
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
+	}
+}
+
+// families adds what stream tables in immediate mode have in common that follow the same tables.
+func (b *builder) families(view render.Extension) {
+	for _, f := range view.Families {
+		for _, name := range []string{"apply", "catch_up", "go_live"} {
+			b.add("now/"+name+".sql", f)
+		}
+	}
+	if len(view.Families) > 0 {
+		b.add("now/pgt_fill_immediate.sql", view)
 	}
 }
 
@@ -232,6 +241,8 @@ func (b *builder) interfaces(view render.Extension) {
 		}
 	}
 	if len(view.StreamTables) > 0 {
+		b.add("stream_table/pgt_filling.sql", view)
+		b.families(view)
 		for _, template := range []string{"pgt_stream_table", "refresh_stream_table", "pgt_fill"} {
 			b.add("stream_table/"+template+".sql", view)
 		}

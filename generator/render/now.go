@@ -15,6 +15,7 @@ type Now struct {
 	LockKey    string // of the advisory lock under which the latter is done
 	Last       Name   // the sequence with the last transaction that had the lock
 	MaintainFn Name
+	ApplyFn    Name      // of the family; empty if it has none
 	Pending    []Changes // what is pending, by source
 	NowDelta   []string  // lines of common table expressions over Pending
 
@@ -50,6 +51,8 @@ type Capture struct {
 	Open    string // the setting that counts open statements
 	Inner   string // the setting that tells that a trigger wrote the table
 	Kept    string // the setting that tells that changes of earlier ones are kept
+	State   Name   // the table with a row for each stream table
+	ApplyFn Name   // of the family
 
 	Absent                                                                                Name // a view whose columns say that they are gone
 	OnBefore                                                                              string
@@ -80,6 +83,26 @@ func (c Capture) LockedList() string {
 		names = append(names, t.ID())
 	}
 	return sqltext.Literal(strings.Join(names, ", "))
+}
+
+// Since is what a transaction must see of the stream tables that follow each statement by themselves.
+func (e Event) Since() Since {
+	s := Since{Over: e.Table.String(), Older: "filled them"}
+	for _, step := range e.Steps {
+		s.Tables = append(s.Tables, step.StreamTable)
+	}
+	return s
+}
+
+// SinceLocked is what a transaction must see of the stream tables that it locks.
+func (c Capture) SinceLocked() Since {
+	return Since{Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
+}
+
+// Since is about stream tables over a table, and what was done to them that a snapshot may not show.
+type Since struct {
+	Tables      []StreamTable
+	Over, Older string
 }
 
 // ReadsTable reports whether a step reads the table by its name.

@@ -184,6 +184,8 @@ comment on table sales.pgt_stream_table_config is 'The stream tables of extensio
 --
 -- refit: what stores it may no longer have the columns of the query; the next refresh looks.
 --
+-- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
+--
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales.pgt_stream_table_state (
     stream_table       text        not null primary key,
@@ -195,7 +197,8 @@ create table sales.pgt_stream_table_state (
     consecutive_errors integer     not null default 0,
     last_error         text,
     suspended_at       timestamptz,
-    refit              boolean     not null default false
+    refit              boolean     not null default false,
+    logged             boolean     not null default false
 ) with (fillfactor = 20);
 comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
 
@@ -248,13 +251,13 @@ select c.pgt_name,
        case
            when s.suspended_at is not null then 'suspended'
            when s.consecutive_errors > 0 or p.problem is not null then 'failing'
-           when s.seen is null then 'initializing'
+           when s.seen is null or s.logged then 'initializing'
            else 'active'
        end as status,
        s.last_refresh_at,
        case
            when s.last_refresh_at is null then null
-           when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+           when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
            else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
        end as staleness,
        s.consecutive_errors,
@@ -591,7 +594,8 @@ begin
                    'old table as ' || quote_ident(t.tgoldtable),
                    'new table as ' || quote_ident(t.tgnewtable),
                    'for each ' || case when t.tgtype::integer & 1 <> 0 then 'row' else 'statement' end
-               ] as sees
+               ] as sees,
+               array[case when t.tgnargs = 1 then quote_literal(replace(encode(t.tgargs, 'escape'), '\000', '')) end] as arguments
         from pg_trigger t
         join pg_class r on r.oid = t.tgrelid
         join pg_proc p on p.oid = t.tgfoid
@@ -606,12 +610,13 @@ begin
           and not exists (
               select
               from pg_trigger h
-              where h.tgrelid = m.member and h.tgname = t.tgname
+              where h.tgrelid = m.member and h.tgname = t.tgname and h.tgargs = t.tgargs
           )
         order by m.member, t.tgname
     loop
-        execute format('create trigger %I %s on %s %s execute function %s()',
-            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function);
+        execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
+            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function,
+            array_to_string(v_trigger.arguments, ''));
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
 
@@ -1461,8 +1466,34 @@ create function sales.now_public_orders_insert()
 as $function$
 #variable_conflict use_column
 begin
+    if tg_argv[0] = 'log' then
+        -- The stream tables are being filled.
+    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+    select 1, n.order_id, n.customer_id, n.status, n.amount
+    from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        return null;
+    end if;
     if to_regclass('public.orders') is null then
         perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
@@ -1569,8 +1600,41 @@ create function sales.now_public_orders_update()
 as $function$
 #variable_conflict use_column
 begin
+    if tg_argv[0] = 'log' then
+        -- The stream tables are being filled.
+    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+    select 1, n.order_id, n.customer_id, n.status, n.amount
+    from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+    select -1, o.order_id, o.customer_id, o.status, o.amount
+    from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        return null;
+    end if;
     if to_regclass('public.orders') is null then
         perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
@@ -1701,8 +1765,34 @@ create function sales.now_public_orders_delete()
 as $function$
 #variable_conflict use_column
 begin
+    if tg_argv[0] = 'log' then
+        -- The stream tables are being filled.
+    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+    select -1, o.order_id, o.customer_id, o.status, o.amount
+    from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        return null;
+    end if;
     if to_regclass('public.orders') is null then
         perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from old_rows offset 1000) then
@@ -1808,6 +1898,10 @@ create function sales.now_public_orders_truncate()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
+    if tg_argv[0] = 'log' then
+        insert into sales.pending_public_orders (__mult) values (0);
+        return null;
+    end if;
     if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
         truncate sales.large_orders_rows;
     else
@@ -1854,7 +1948,9 @@ begin
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
-    perform sales.pgt_maintain(true);
+    if tg_argv[0] <> 'log' then
+        perform sales.large_orders_apply_pending(true);
+    end if;
     return null;
 end;
 $function$;
@@ -1870,6 +1966,9 @@ create function sales.now_public_orders_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+declare
+    v_how      text := case when exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged) then 'log' else 'apply' end;
+    v_argument bytea := convert_to(v_how, 'utf8') || '\x00';
 begin
     if to_regclass('sales.pending_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
         -- Those who write it have nothing pending then.
@@ -1895,52 +1994,27 @@ begin
            sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
            sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
     from (select (null::sales.pending_public_orders).*) p;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert') then
-        create trigger sales_now_insert after insert on public.orders
-            referencing new table as new_rows
-            for each statement execute function sales.now_public_orders_insert();
+    -- Each has an argument that says what it does: log, or keep up to date.
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert' and t.tgargs = v_argument) then
+        execute 'create or replace trigger sales_now_insert after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || quote_literal(v_how) || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update') then
-        create trigger sales_now_update after update on public.orders
-            referencing old table as old_rows new table as new_rows
-            for each statement execute function sales.now_public_orders_update();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update' and t.tgargs = v_argument) then
+        execute 'create or replace trigger sales_now_update after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || quote_literal(v_how) || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete') then
-        create trigger sales_now_delete after delete on public.orders
-            referencing old table as old_rows
-            for each statement execute function sales.now_public_orders_delete();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete' and t.tgargs = v_argument) then
+        execute 'create or replace trigger sales_now_delete after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || quote_literal(v_how) || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate') then
-        create trigger sales_now_truncate after truncate on public.orders
-            for each statement execute function sales.now_public_orders_truncate();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate' and t.tgargs = v_argument) then
+        execute 'create or replace trigger sales_now_truncate after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || quote_literal(v_how) || ')';
         alter table public.orders enable always trigger sales_now_truncate;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row') then
-        create trigger sales_now_row after insert or update or delete on public.orders
-            for each row execute function sales.now_public_orders_row();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row' and t.tgargs = v_argument) then
+        execute 'create or replace trigger sales_now_row after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || quote_literal(v_how) || ')';
         alter table public.orders enable replica trigger sales_now_row;
     end if;
 end;
 $function$;
 comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.';
-
--- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
--- Writes them and the tables of what is pending.
---
--- p_all: also those that otherwise follow each statement by itself.
-create function sales.pgt_maintain(p_all boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if p_all then
-        perform sales.large_orders_maintain(true);
-    end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
-end;
-$function$;
-comment on function sales.pgt_maintain(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.';
 
 -- Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.
 -- Writes sales.large_orders_rows, sales.large_orders.
@@ -2058,6 +2132,10 @@ end;
 $function$;
 comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
 
+-- The last transaction that locked stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
+create sequence sales.large_orders_last_xid as bigint cache 1;
+comment on sequence sales.large_orders_last_xid is 'The last transaction that locked stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.';
+
 -- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
@@ -2071,6 +2149,8 @@ as $function$
 #variable_conflict use_column
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
+    -- Whose snapshot is older may not go on with rows that it does not see.
+    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
 
     with
     -- signed: the query − what is stored
@@ -2301,7 +2381,7 @@ begin
         lock table public.orders in share row exclusive mode;
         perform sales.large_orders_fit();
         select r.inserted, r.deleted into inserted, deleted from sales.large_orders_rebuild() r;
-        perform sales.pgt_maintain(false);
+        perform sales.large_orders_apply_pending(false);
     end if;
     refresh_id := gen_random_uuid();
     if p_always or inserted > 0 or deleted > 0 then
@@ -2361,6 +2441,9 @@ begin
         set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
         where s.stream_table = 'sales.large_orders';
         return;
+    end if;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
+        return; -- tick() fills it by itself
     end if;
     begin
         perform sales.large_orders_refresh(false);
@@ -4187,6 +4270,188 @@ WHERE paid >= 500'
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
+-- Says which stream table is being filled, and how many of how many that is.
+-- Reads pgt_stream_table_state.
+create function sales.pgt_filling(p_stream_table text)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise notice 'filling %, % of %',
+        p_stream_table,
+        (select count(*) + 1 from sales.pgt_stream_table_state s where s.seen is not null),
+        (select count(*) from sales.pgt_stream_table_state s);
+end;
+$function$;
+comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is.';
+
+-- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
+-- They are sales.large_orders, which follow the same tables.
+-- Writes them and the tables of what is pending.
+--
+-- p_all: also those that otherwise follow each statement by itself.
+create function sales.large_orders_apply_pending(p_all boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_all then
+        perform sales.large_orders_maintain(true);
+    end if;
+    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+end;
+$function$;
+comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables.';
+
+-- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
+-- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
+-- Reads public.orders; writes sales.large_orders_rows and what is pending.
+--
+-- All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers of the sources wait for nothing.
+create function sales.large_orders_catch_up()
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_held  bigint;
+    v_state record;
+    v_rows  bigint;
+    v_total bigint := 0::bigint;
+begin
+    with held as (
+        select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
+    )
+    select count(*) into v_held from held;
+    if v_held < 1 then
+        return null;
+    end if;
+    -- They are filled from one snapshot, so one frontier is that of all.
+    select s.seen,
+           (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
+           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as suspended
+    into v_state
+    from sales.pgt_stream_table_state s
+    where s.stream_table = 'sales.large_orders';
+
+    if v_state.unfilled then
+        if not v_state.suspended then
+            perform sales.large_orders_fit();
+            perform sales.pgt_filling('sales.large_orders');
+            perform sales.large_orders_rebuild();
+        end if;
+        -- What this snapshot shows is in what was read.
+        delete from sales.pending_public_orders p;
+        return case when not v_state.suspended then 1000::bigint end;
+    end if;
+
+    update sales.pending_public_orders p
+    set __xid = pg_current_xact_id()
+    where p.__xid >= pg_snapshot_xmin(v_state.seen) and not pg_visible_in_snapshot(p.__xid, v_state.seen);
+    get diagnostics v_rows = row_count;
+    v_total := v_total + v_rows;
+    delete from sales.pending_public_orders p where p.__xid <> pg_current_xact_id();
+
+    perform sales.large_orders_maintain(false);
+    delete from sales.pending_public_orders p;
+    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
+    update sales.pgt_stream_table_state s
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0, last_error = null
+    where s.stream_table in ('sales.large_orders');
+    return v_total;
+end;
+$function$;
+comment on function sales.large_orders_catch_up() is 'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that were, a thousand for a fill, and null if another session is at it.';
+
+-- Lets the triggers of public.orders keep sales.large_orders up to date,
+-- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
+-- Writes sales.large_orders_rows, what is pending, and the triggers.
+--
+-- Writers wait for this alone. It waits for them five seconds at most, and is tried again.
+create function sales.large_orders_go_live()
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
+as $function$
+begin
+    lock table public.orders in share row exclusive mode;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and (s.seen is null or s.refit or not s.logged))
+        or exists (
+            select
+            from sales.pgt_source_config c
+            left join sales.pgt_source_state s using (source)
+            where c.source in ('public.orders') and sales.pgt_source_shape(c) is distinct from s.shape
+        )
+        or sales.large_orders_catch_up() is null
+    then
+        return false;
+    end if;
+    update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders');
+    perform sales.now_public_orders_attach();
+    perform sales.pgt_capture('public.orders'::regclass);
+    update sales.pgt_source_state s
+    set shape = sales.pgt_source_shape(c)
+    from sales.pgt_source_config c
+    where c.source = s.source and c.source in ('public.orders');
+    return true;
+end;
+$function$;
+comment on function sales.large_orders_go_live() is 'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; false if they are not filled or a source was altered.';
+
+-- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
+-- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
+-- Reads and writes everything of these stream tables.
+create procedure sales.pgt_fill_immediate()
+    language plpgsql
+as $procedure$
+declare
+    v_rows bigint;
+begin
+    -- sales.large_orders
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
+        begin
+            v_rows := case when sales.pgt_sources_fit('sales.large_orders') then 1000::bigint end;
+        exception when lock_not_available or deadlock_detected then
+            v_rows := null; -- somebody is altering a source
+        end;
+        -- What was logged while it was filled, and while that was applied; little of it waits for the lock.
+        for v_round in 1..20 loop
+            exit when v_rows is null or v_rows < 1000;
+            commit;
+            set transaction isolation level repeatable read;
+            begin
+                v_rows := sales.large_orders_catch_up();
+            exception when serialization_failure or deadlock_detected or lock_not_available then
+                v_rows := null; -- the next tick
+            when others then
+                v_rows := null;
+                update sales.pgt_stream_table_state s
+                set seen = null,
+                    consecutive_errors = s.consecutive_errors + 1,
+                    last_error = left(sqlerrm, 1000),
+                    suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+                where s.stream_table in ('sales.large_orders');
+                raise warning using message = 'not filled: sales.large_orders: ' || sqlerrm;
+            end;
+        end loop;
+        commit;
+        if v_rows is not null then
+            begin
+                perform sales.large_orders_go_live();
+            exception when serialization_failure or deadlock_detected or lock_not_available then
+                null; -- the next tick
+            end;
+        end if;
+        commit;
+    end if;
+end;
+$procedure$;
+comment on procedure sales.pgt_fill_immediate() is 'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.';
+
 -- The full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
 create function sales.pgt_stream_table(p_name text)
@@ -4231,6 +4496,10 @@ create function sales.refresh_stream_table(p_name text)
 as $function$
 begin
     perform sales.pgt_check_origin();
+    if exists (select from sales.pgt_stream_table_state s where s.logged) then
+        -- What is being filled cannot wait here for another transaction: writers do.
+        perform sales.attach();
+    end if;
     case sales.pgt_stream_table(p_name)
         when 'sales.large_orders' then
             perform sales.pgt_require_sources('sales.large_orders');
@@ -4254,8 +4523,9 @@ create procedure sales.pgt_fill()
     language plpgsql
 as $procedure$
 begin
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
-        raise notice 'filling %', 'sales.large_orders';
+    call sales.pgt_fill_immediate();
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.logged) then
+        perform sales.pgt_filling('sales.large_orders');
         begin
             perform sales.pgt_require_sources('sales.large_orders');
             perform sales.large_orders_refresh(true);
@@ -4268,8 +4538,8 @@ begin
         end;
         commit;
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null) then
-        raise notice 'filling %', 'sales.customer_payments';
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null and not s.logged) then
+        perform sales.pgt_filling('sales.customer_payments');
         begin
             perform sales.pgt_require_sources('sales.customer_payments');
             perform sales.customer_payments_refresh(true);
@@ -4282,8 +4552,8 @@ begin
         end;
         commit;
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null) then
-        raise notice 'filling %', 'sales.best_customers';
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null and not s.logged) then
+        perform sales.pgt_filling('sales.best_customers');
         begin
             perform sales.pgt_require_sources('sales.best_customers');
             perform sales.best_customers_refresh(true);
@@ -4643,7 +4913,10 @@ insert into sales.pgt_tasks (task) values ('change logs: pruning');
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
-create function sales.attach()
+--
+-- p_fill: fill new stream tables in immediate mode while writers of their sources wait until the transaction ends. Otherwise triggers
+-- only log until pgt_fill() or tick() has filled them.
+create function sales.attach(p_fill boolean default true)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4682,6 +4955,18 @@ begin
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    -- sales.large_orders: triggers log, or keep them up to date.
+    if p_fill then
+        update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
+    else
+        update sales.pgt_stream_table_state s
+        set logged = true
+        where s.stream_table in ('sales.large_orders') and not s.logged
+          and not exists (select from sales.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is not null);
+    end if;
+    if found then
+        update sales.pgt_source_state s set shape = null where s.source in ('public.orders');
+    end if;
     if sales.pgt_sources_fit('sales.large_orders') then
         perform sales.large_orders_fit();
     end if;
@@ -4691,13 +4976,13 @@ begin
     if sales.pgt_sources_fit('sales.best_customers') then
         perform sales.best_customers_attach();
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit and not s.logged) then
         perform sales.large_orders_rebuild();
     end if;
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
 end;
 $function$;
-comment on function sales.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
 -- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
 -- Reads pg_trigger, pg_proc; locks sales.pgt_origin.
@@ -4729,13 +5014,13 @@ begin
         v_count := v_count + 1;
     end loop;
     delete from sales.pgt_source_state;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
     drop view if exists sales.best_customers;
     drop table if exists sales.best_customers_rows;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.customer_payments';
     drop view if exists sales.customer_payments;
     drop table if exists sales.customer_payments_rows;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.large_orders';
     drop view if exists sales.large_orders;
     drop table if exists sales.large_orders_rows;
     drop table if exists sales.changes_public_customers;
@@ -4830,7 +5115,7 @@ begin
     from sales.pgt_origin o, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known is null then
-        perform sales.attach();
+        perform sales.attach(false);
     elsif not v_known then
         perform sales.after_restore();
     end if;
@@ -4849,6 +5134,7 @@ as $procedure$
 begin
     perform sales.pgt_check_origin();
     commit;
+    call sales.pgt_fill_immediate();
     perform sales.large_orders_tick(false);
     commit;
     perform sales.customer_payments_tick(false);
@@ -4887,6 +5173,10 @@ create function sales.tick_once()
 as $function$
 begin
     perform sales.pgt_check_origin();
+    if exists (select from sales.pgt_stream_table_state s where s.logged) then
+        -- What is being filled cannot wait here for another transaction: writers do.
+        perform sales.attach();
+    end if;
     perform sales.large_orders_tick(false);
     perform sales.customer_payments_tick(false);
     perform sales.best_customers_tick(false);
@@ -4937,4 +5227,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61b770edcf6f9001b20499a9f9445ab5', 'extension');
+values ('sales', '1.0.0', '9bfb831295e2cb74d942811eff5f4dc1', 'extension');
