@@ -120,7 +120,10 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		}
 	}
 	if len(view.Captures) > 0 {
-		for _, name := range []string{"pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
+		b.add("now/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
+		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
 			b.add("now/"+name+".sql", view)
 		}
 	}
@@ -163,6 +166,9 @@ func (b *builder) families(view render.Extension) {
 	}
 	if len(view.Families) > 0 {
 		b.add("now/pgt_fill_immediate.sql", view)
+	}
+	if len(view.Marked()) > 0 {
+		b.add("now/pgt_tidy_marks.sql", view)
 	}
 }
 

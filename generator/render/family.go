@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -13,6 +14,17 @@ type Family struct {
 	Captures                     []Capture
 	State                        Name
 	ApplyFn, CatchUpFn, GoLiveFn Name
+}
+
+// Marked are the captured tables whose triggers note that those of users wrote it.
+func (p Plan) Marked() []Capture {
+	var marked []Capture
+	for _, c := range p.Captures {
+		if slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 }) {
+			marked = append(marked, c)
+		}
+	}
+	return marked
 }
 
 // Schema returns the extension's schema as SQL.

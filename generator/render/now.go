@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -27,6 +28,20 @@ type Now struct {
 	PlainSame                       func(a, b string) string
 }
 
+// LockHigh is the upper half of the lock's key, as pg_locks has it.
+func (n Now) LockHigh() uint32 { return uint32(n.lock() >> 32) }
+
+// LockLow is the lower half.
+func (n Now) LockLow() uint32 { return uint32(n.lock()) }
+
+func (n Now) lock() uint64 {
+	key, err := strconv.ParseInt(n.LockKey, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return uint64(key)
+}
+
 // Accumulated sets group row to what it is with row added.
 func (n Now) Accumulated(row, added string) string {
 	return strings.Join(n.Accumulate(row, added), ",\n                ")
@@ -48,9 +63,6 @@ type Capture struct {
 	Locked  []StreamTable
 	Alone   []Step // those of them that read the table, where only one statement is open
 	Chained bool   // some of them read others
-	Open    string // the setting that counts open statements
-	Inner   string // the setting that tells that a trigger wrote the table
-	Kept    string // the setting that tells that changes of earlier ones are kept
 	State   Name   // the table with a row for each stream table
 	ApplyFn Name   // of the family
 
@@ -181,7 +193,8 @@ func (e Event) Variables() []string {
 		wanted bool
 		text   string
 	}{
-		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_open    integer"},
+		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
+		{len(e.Locked) > 0, "v_open    integer"}, {len(e.Locked) > 0, "v_count   text"},
 		{len(e.Alone) > 0 && !e.Chained, "v_unfound bigint"},
 	} {
 		if v.wanted {

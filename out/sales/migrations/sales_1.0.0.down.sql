@@ -62,6 +62,8 @@ drop function sales.pgt_lacks(text[], text);
 drop function sales.pgt_as(anyelement, anycompatible, "varchar");
 drop function sales.pgt_as(anyelement, anyelement, text);
 drop function sales.pgt_gone(anyelement, text, text);
+drop function sales.pgt_uncounted(regclass);
+drop table sales.pgt_open_setting;
 drop function sales.changes_sales_customer_payments_attach();
 drop function sales.changes_public_captured_payments_attach();
 drop function sales.changes_public_captured_payments_row();

@@ -1386,6 +1386,37 @@ end;
 $function$;
 comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments, where they are missing.';
 
+-- The name of the setting in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept.
+--
+-- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
+-- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
+create table sales.pgt_open_setting (
+    name text not null
+);
+comment on table sales.pgt_open_setting is 'The name of the setting in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept.';
+
+alter table sales.pgt_open_setting enable row level security;
+
+insert into sales.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
+
+-- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
+-- Reads and writes nothing.
+create function sales.pgt_uncounted(p_table regclass)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '55000',
+        message = format('open statements of %s are not counted any more, on which stream tables in immediate mode rely', p_table),
+        detail = 'RESET ALL forgets the count, and without its trigger that counts, a table has none.',
+        hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
+end;
+$function$;
+comment on function sales.pgt_uncounted(regclass) is 'Says that the count of open statements was lost, on which stream tables in immediate mode rely.';
+
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
 -- Reads and writes nothing.
 create function sales.pgt_gone(p_column anyelement, p_name text, p_readers text)
@@ -1979,7 +2010,8 @@ begin
         select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status, sales.pgt_fit(t.amount, t.amount, 1) as amount
         from public.orders t
         with no data;
-        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id(), alter __mult set not null;
+        -- A row without __mult says that a trigger of a user's wrote the table.
+        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id();
         -- What other transactions left behind, dead, is not even looked at.
         create index pending_public_orders_xid on sales.pending_public_orders (__xid);
         comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction, made by Sluice extension sales.';
@@ -4299,7 +4331,7 @@ begin
     if p_all then
         perform sales.large_orders_maintain(true);
     end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
 end;
 $function$;
 comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables.';
@@ -5225,7 +5257,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9bfb831295e2cb74d942811eff5f4dc1', 'plain');
+values ('sales', '1.0.0', '7956f003c680b332bc61d7e5570d910b', 'plain');
 
 select sales.attach();
 
