@@ -1497,7 +1497,7 @@ create function sales.now_public_orders_insert()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_argv[0] = 'log' then
+    if tg_nargs > 0 then
         -- The stream tables are being filled.
     insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
     select 1, n.order_id, n.customer_id, n.status, n.amount
@@ -1631,7 +1631,7 @@ create function sales.now_public_orders_update()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_argv[0] = 'log' then
+    if tg_nargs > 0 then
         -- The stream tables are being filled.
     insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
     select 1, n.order_id, n.customer_id, n.status, n.amount
@@ -1796,7 +1796,7 @@ create function sales.now_public_orders_delete()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_argv[0] = 'log' then
+    if tg_nargs > 0 then
         -- The stream tables are being filled.
     insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
     select -1, o.order_id, o.customer_id, o.status, o.amount
@@ -1929,7 +1929,7 @@ create function sales.now_public_orders_truncate()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if tg_argv[0] = 'log' then
+    if tg_nargs > 0 then
         insert into sales.pending_public_orders (__mult) values (0);
         return null;
     end if;
@@ -1979,7 +1979,7 @@ begin
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
-    if tg_argv[0] <> 'log' then
+    if tg_nargs = 0 then
         perform sales.large_orders_apply_pending(true);
     end if;
     return null;
@@ -1998,8 +1998,7 @@ create function sales.now_public_orders_attach()
     set client_min_messages = warning
 as $function$
 declare
-    v_how      text := case when exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged) then 'log' else 'apply' end;
-    v_argument bytea := convert_to(v_how, 'utf8') || '\x00';
+    v_logs boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
 begin
     if to_regclass('sales.pending_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
         -- Those who write it have nothing pending then.
@@ -2026,22 +2025,22 @@ begin
            sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
            sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
     from (select (null::sales.pending_public_orders).*) p;
-    -- Each has an argument that says what it does: log, or keep up to date.
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert' and t.tgargs = v_argument) then
-        execute 'create or replace trigger sales_now_insert after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || quote_literal(v_how) || ')';
+    -- With an argument they only log; without one they keep up to date.
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_insert after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update' and t.tgargs = v_argument) then
-        execute 'create or replace trigger sales_now_update after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || quote_literal(v_how) || ')';
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_update after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete' and t.tgargs = v_argument) then
-        execute 'create or replace trigger sales_now_delete after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || quote_literal(v_how) || ')';
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_delete after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate' and t.tgargs = v_argument) then
-        execute 'create or replace trigger sales_now_truncate after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || quote_literal(v_how) || ')';
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_truncate after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable always trigger sales_now_truncate;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row' and t.tgargs = v_argument) then
-        execute 'create or replace trigger sales_now_row after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || quote_literal(v_how) || ')';
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_row after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row;
     end if;
 end;
@@ -5259,4 +5258,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '7956f003c680b332bc61d7e5570d910b', 'extension');
+values ('sales', '1.0.0', '330d6470df5dad38b7541a7f5c8d9b29', 'extension');
