@@ -1499,9 +1499,9 @@ as $function$
 begin
     if tg_nargs > 0 then
         -- The stream tables are being filled.
-    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-    select 1, n.order_id, n.customer_id, n.status, n.amount
-    from sales.absent_public_orders absent
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
@@ -1633,16 +1633,16 @@ as $function$
 begin
     if tg_nargs > 0 then
         -- The stream tables are being filled.
-    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-    select 1, n.order_id, n.customer_id, n.status, n.amount
-    from sales.absent_public_orders absent
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-    select -1, o.order_id, o.customer_id, o.status, o.amount
-    from sales.absent_public_orders absent
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
@@ -1798,9 +1798,9 @@ as $function$
 begin
     if tg_nargs > 0 then
         -- The stream tables are being filled.
-    insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-    select -1, o.order_id, o.customer_id, o.status, o.amount
-    from sales.absent_public_orders absent
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
@@ -2163,9 +2163,9 @@ end;
 $function$;
 comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query, as types of columns that it reads were altered.';
 
--- The last transaction that locked stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
+-- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
 create sequence sales.large_orders_last_xid as bigint cache 1;
-comment on sequence sales.large_orders_last_xid is 'The last transaction that locked stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.';
+comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.';
 
 -- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
@@ -5258,4 +5258,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '330d6470df5dad38b7541a7f5c8d9b29', 'extension');
+values ('sales', '1.0.0', '007b364632f8c3b0716c5c9ab1dae980', 'extension');

@@ -38,6 +38,7 @@ type Crowd struct {
 	merges bool
 	until  time.Time
 	failed atomic.Bool
+	turn   sync.RWMutex // writers share it; who was refused too often has it alone
 
 	committed, rolledBack, refused, retries, most, checks, filledChecks, refreshes, held atomic.Int64
 }
