@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -49,13 +50,13 @@ func (p *planner) familyOf(members []int) render.Family {
 
 // nameFamilies tells stream tables and captures which family they are of.
 func (p *planner) nameFamilies(families [][]int) {
-	for _, members := range families {
+	for n, members := range families {
 		f := p.familyOf(members)
 		for _, i := range members {
 			p.tables[i].ApplyFn = f.ApplyFn
 			for _, r := range p.captured {
 				if p.follows(p.compiled.order[i], r) {
-					p.captures[r].ApplyFn = f.ApplyFn
+					p.captures[r].ApplyFn, p.captures[r].Counts = f.ApplyFn, fmt.Sprintf("_%d", n+1)
 				}
 			}
 		}

@@ -65,6 +65,7 @@ type Capture struct {
 	Chained bool   // some of them read others
 	State   Name   // the table with a row for each stream table
 	ApplyFn Name   // of the family
+	Counts  string // what the name of the setting ends in where the family counts open statements
 
 	Absent                                                                                Name // a view whose columns say that they are gone
 	OnBefore                                                                              string

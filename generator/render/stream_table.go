@@ -110,18 +110,6 @@ func (t StreamTable) Filled(a string) string {
 	return list(a, names)
 }
 
-// Lengthless lists all columns of Rows of row a, without the lengths of their types.
-func (t StreamTable) Lengthless(a string) string {
-	names := append([]string{}, t.Stored...)
-	if t.Repeats {
-		names = append(names, "__mult")
-	}
-	if t.Hashed {
-		names = append(names, "__hash")
-	}
-	return strings.TrimPrefix(lengthless(t.SchemaName, a, names), ", ")
-}
-
 // Hidden are the stored columns that users do not see as they are.
 func (t StreamTable) Hidden() []string {
 	var names []string

@@ -1388,14 +1388,15 @@ end;
 $function$;
 comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments, where they are missing.';
 
--- The name of the setting in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept.
+-- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
+-- are kept: one setting for all stream tables in immediate mode that follow the same tables.
 --
 -- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
 -- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
 create table sales.pgt_open_setting (
     name text not null
 );
-comment on table sales.pgt_open_setting is 'The name of the setting in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept.';
+comment on table sales.pgt_open_setting is 'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept: one setting for all stream tables in immediate mode that follow the same tables.';
 
 alter table sales.pgt_open_setting enable row level security;
 
@@ -2061,15 +2062,12 @@ begin
     if to_regclass('sales.large_orders_rows') is null then
         -- The server names the types: those of the query.
         create table sales.large_orders_rows as
-        select sales.pgt_fit(w.order_id, w.order_id, 1) as order_id, sales.pgt_fit(w.customer_id, w.customer_id, 1) as customer_id, sales.pgt_fit(w.status, w.status, 1) as status, sales.pgt_fit(w.amount, w.amount, 1) as amount
-        from (
         select q.order_id, q.customer_id, q.status, q.amount
         from (
 SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150
         ) q
-        ) w
         with no data;
         alter table sales.large_orders_rows alter order_id set not null;
         create unique index large_orders_key on sales.large_orders_rows (order_id);
@@ -2108,15 +2106,12 @@ begin
     update sales.pgt_stream_table_state s set refit = false where s.stream_table = 'sales.large_orders';
     if to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
         create view sales.pgt_probe as
-        select sales.pgt_fit(w.order_id, w.order_id, 1) as order_id, sales.pgt_fit(w.customer_id, w.customer_id, 1) as customer_id, sales.pgt_fit(w.status, w.status, 1) as status, sales.pgt_fit(w.amount, w.amount, 1) as amount
-        from (
         select q.order_id, q.customer_id, q.status, q.amount
         from (
 SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150
-        ) q
-        ) w;
+        ) q;
         if not exists (
             select
             from (
@@ -5258,4 +5253,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '007b364632f8c3b0716c5c9ab1dae980', 'extension');
+values ('sales', '1.0.0', 'af215d2913fdcb012a3a521a6a1a1ba8', 'extension');
