@@ -19,6 +19,7 @@ type Extension struct {
 	made                  []upgrade.Made
 	jobs                  map[string]string
 	fills                 bool // has stream tables
+	logs                  bool // has some in immediate mode
 
 	Every time.Duration // between two ticks
 }

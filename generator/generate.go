@@ -27,7 +27,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	}
 	view := viewOf(s)
 	view.Plan = streamTables(s, compiled)
-	view.Reads = readsOf(s, compiled, view.Sources)
+	view.Reads = readsOf(s, compiled, &view.Plan)
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
@@ -54,7 +54,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, made: madeOf(view), jobs: jobs, fills: len(view.StreamTables) > 0, Every: view.Every}, errs
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, made: madeOf(view), jobs: jobs, fills: len(view.StreamTables) > 0, logs: len(view.Families) > 0, Every: view.Every}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
@@ -100,7 +100,7 @@ func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
 	}
-	if len(view.Sources) > 0 {
+	if len(view.Sources)+len(view.Captures) > 0 {
 		b.add("source/pgt_fit.sql", view)
 		b.add("source/pgt_fit_else.sql", view)
 	}
@@ -131,15 +131,17 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		}
 	}
 	if len(view.Captures) > 0 {
-		b.add("now/pgt_gone.sql", view)
+		b.add("now/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
+		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
+			b.add("now/"+name+".sql", view)
+		}
 	}
 	for _, c := range view.Captures {
 		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
 		b.now(c)
-	}
-	if len(view.Captures) > 0 {
-		b.add("now/pgt_maintain.sql", view)
 	}
 	for i, t := range view.StreamTables {
 		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
@@ -151,18 +153,33 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		if len(t.Delta) > 0 {
 			b.add("stream_table/merge.sql", t)
 		}
+		if t.Immediate {
+			b.add("now/last.sql", t)
+		}
 		b.add("stream_table/rebuild.sql", t)
 		if len(t.Pending) > 0 {
 			b.add("now/maintain.sql", t)
-			if !t.Direct {
-				b.add("now/last.sql", t)
-			}
 		}
 		b.add("stream_table/refresh.sql", t)
 		b.add("stream_table/tick.sql", t)
 		b.surfaceOf(t)
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
+	}
+}
+
+// families adds what stream tables in immediate mode have in common that follow the same tables.
+func (b *builder) families(view render.Extension) {
+	for _, f := range view.Families {
+		for _, name := range []string{"apply", "catch_up", "go_live"} {
+			b.add("now/"+name+".sql", f)
+		}
+	}
+	if len(view.Families) > 0 {
+		b.add("now/pgt_fill_immediate.sql", view)
+	}
+	if len(view.Marked()) > 0 {
+		b.add("now/pgt_tidy_marks.sql", view)
 	}
 }
 
@@ -241,6 +258,8 @@ func (b *builder) interfaces(view render.Extension) {
 		}
 	}
 	if len(view.StreamTables) > 0 {
+		b.add("stream_table/pgt_filling.sql", view)
+		b.families(view)
 		for _, template := range []string{"pgt_stream_table", "refresh_stream_table", "pgt_fill"} {
 			b.add("stream_table/"+template+".sql", view)
 		}

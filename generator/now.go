@@ -3,7 +3,6 @@ package generator
 import (
 	"crypto/md5"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -61,9 +60,8 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
 	}
 	source.AttachFn = p.in(base + "_attach")
-	digest := md5.Sum([]byte(p.spec.Extension.Schema))
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), Open: "sluice.open_" + hex.EncodeToString(digest[:4]), Kept: "sluice.kept_" + hex.EncodeToString(digest[:4]), Inner: "sluice.inner_" + hex.EncodeToString(digest[:4]), SearchPath: path(p.spec), OnBefore: trigger("before"),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), SearchPath: path(p.spec), State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
 	}

@@ -19,8 +19,8 @@ const (
 // Step is a part of an installation: the statements that make one object.
 type Step struct{ What, SQL string }
 
-// Steps creates everything, in order, for one transaction.
-func (e *Extension) Steps(flavour Flavour) []Step {
+// Steps creates everything, in order, for one transaction. Stream tables in immediate mode are filled later, by Fill, or within it.
+func (e *Extension) Steps(flavour Flavour, later bool) []Step {
 	var steps []Step
 	for _, o := range e.Objects {
 		sql := o.SQL + o.CommentSQL()
@@ -32,7 +32,7 @@ func (e *Extension) Steps(flavour Flavour) []Step {
 	steps = append(steps, Step{"row pgt_extension", fmt.Sprintf("insert into %s.pgt_extension (name, version, digest, flavour)\nvalues (%s, %s, %s, %s);\n",
 		sqltext.Ident(e.Schema), sqltext.Literal(e.Name), sqltext.Literal(e.Version), sqltext.Literal(e.Digest()), sqltext.Literal(string(flavour)))})
 	if flavour == Plain {
-		steps = append(steps, Step{"what stands on users' tables", fmt.Sprintf("select %s.attach();\n", sqltext.Ident(e.Schema))})
+		steps = append(steps, Step{"what stands on users' tables", e.Attach(later)})
 	}
 	return steps
 }
@@ -40,10 +40,19 @@ func (e *Extension) Steps(flavour Flavour) []Step {
 // Install is the script of all steps.
 func (e *Extension) Install(flavour Flavour) string {
 	var parts []string
-	for _, step := range e.Steps(flavour) {
+	for _, step := range e.Steps(flavour, false) {
 		parts = append(parts, step.SQL)
 	}
 	return strings.Join(parts, "\n")
+}
+
+// Attach is the statement that makes what stands on users' tables. Later, stream tables in immediate mode are left for Fill.
+func (e *Extension) Attach(later bool) string {
+	argument := ""
+	if later && e.logs {
+		argument = "false"
+	}
+	return fmt.Sprintf("select %s.attach(%s);\n", sqltext.Ident(e.Schema), argument)
 }
 
 // Fill is the statement that fills new stream tables, each in a transaction of its own; empty if there is none.

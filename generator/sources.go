@@ -11,7 +11,7 @@ import (
 )
 
 // readsOf lists the relations that stream tables read, with what the generated SQL takes for granted of them.
-func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render.Read {
+func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read {
 	var reads []render.Read
 	for _, n := range compiled.order {
 		view := compiled.views[n]
@@ -19,7 +19,7 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 			reader := render.Name(s.StreamTables[n].Relation)
 			at := slices.IndexFunc(reads, func(known render.Read) bool { return known.Table == nameOf(r) })
 			if at < 0 {
-				reads = append(reads, readOf(s, r, sources))
+				reads = append(reads, readOf(s, r, plan))
 				at = len(reads) - 1
 			}
 			need := needOf(reads[at], r, view)
@@ -36,11 +36,16 @@ func readsOf(s *spec.Spec, compiled *compiler, sources []render.Source) []render
 
 func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
 
-func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.Read {
+func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable}
-	for i := range sources {
-		if sources[i].Table == read.Table {
-			read.Log, read.Columns = &sources[i].Log, sources[i].ColumnList
+	for _, source := range plan.Sources {
+		if source.Table == read.Table {
+			read.Log, read.Columns = &source.Log, source.ColumnList
+		}
+	}
+	for _, capture := range plan.Captures {
+		if capture.Table == read.Table {
+			read.Pending, read.Columns = &capture.Log, union(slices.Clone(read.Columns), capture.ColumnList)
 		}
 	}
 	return read
@@ -51,7 +56,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, sources []render.Source) render.R
 func needOf(read render.Read, r *catalog.Relation, view *ivm.View) render.Need {
 	need := render.Need{Read: read}
 	need.Needs, need.Readers = nil, nil
-	if read.Log == nil {
+	if read.Log == nil && read.Pending == nil {
 		return need
 	}
 	need.Columns = columnsRead(view, r)

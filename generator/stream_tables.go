@@ -28,6 +28,8 @@ func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
 	for _, n := range compiled.order {
 		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
 	}
+	families := p.families()
+	p.nameFamilies(families)
 	for i := range p.tables {
 		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
@@ -42,6 +44,7 @@ func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
 		}
 	}
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
+	plan.Families = p.completeFamilies(families, plan.Captures)
 	return plan
 }
 

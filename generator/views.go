@@ -127,7 +127,7 @@ func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.View) {
 func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.View) {
 	for _, r := range tablesOf(view) {
 		switch r.Kind {
-		case catalog.Table:
+		case catalog.Table, catalog.Partitioned:
 		case catalog.StreamTable:
 			for _, other := range c.spec.StreamTables {
 				if other.Relation.Schema == r.Schema && other.Relation.Name == r.Name && other.RefreshMode != spec.RefreshImmediate {

@@ -17,7 +17,7 @@ import (
 // Direct reports whether the view is like that.
 func (v *View) Direct() bool {
 	table, reads := v.onlySource()
-	if reads != 1 || table.Kind != catalog.Table || v.Storage().Hashed() {
+	if reads != 1 || table.Kind != catalog.Table && table.Kind != catalog.Partitioned || v.Storage().Hashed() {
 		return false
 	}
 	switch v.Strategy() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/live"
@@ -32,12 +33,16 @@ func newApply() *cobra.Command {
 				fmt.Fprint(cmd.OutOrStdout(), live.ApplyScript(e, cmp.Or(generator.Flavour(flavour), generator.Plain)))
 				return nil
 			}
-			return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+			filling := &live.Filling{Log: func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }}
+			if filling.DSN, err = dsn(cmd); err != nil {
+				return err
+			}
+			return withNotices(cmd, filling.Notice, func(ctx context.Context, conn *pgx.Conn) error {
 				released, err := generator.Releases(option(cmd, "out"), e.Name)
 				if err != nil {
 					return err
 				}
-				did, err := live.Apply(ctx, conn, e, live.Options{Flavour: generator.Flavour(flavour), Released: released, Loss: allowLoss})
+				did, err := live.Apply(ctx, conn, e, live.Options{Flavour: generator.Flavour(flavour), Released: released, Loss: allowLoss, Filling: filling})
 				if err != nil {
 					return err
 				}
@@ -64,12 +69,17 @@ func newApply() *cobra.Command {
 
 // withDatabase connects, runs body and sorts its errors: a refusal is wrong input, all else is the database's.
 func withDatabase(cmd *cobra.Command, body func(context.Context, *pgx.Conn) error) error {
+	return withNotices(cmd, nil, body)
+}
+
+// withNotices is withDatabase for somebody who takes what the server says beside results.
+func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(context.Context, *pgx.Conn) error) error {
 	url, err := dsn(cmd)
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	conn, err := live.Connect(ctx, url)
+	conn, err := live.ConnectNoticing(ctx, url, notice)
 	if err == nil {
 		defer conn.Close(context.WithoutCancel(ctx))
 		err = body(ctx, conn)

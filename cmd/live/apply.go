@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,9 +29,17 @@ func (r Refusal) Error() string { return r.Message }
 
 // Connect opens a connection that works through a transaction-pooling proxy: it prepares no named statements.
 func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	return ConnectNoticing(ctx, dsn, nil)
+}
+
+// ConnectNoticing is Connect for somebody who takes what the server says beside results.
+func ConnectNoticing(ctx context.Context, dsn string, notice func(*pgconn.Notice)) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
+	}
+	if notice != nil {
+		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notice(n) }
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return pgx.ConnectConfig(ctx, config)
@@ -41,6 +50,7 @@ type Options struct {
 	Flavour  generator.Flavour  // "": plain, or what is installed
 	Released []upgrade.Manifest // versions that can be upgraded
 	Loss     bool               // data may be lost
+	Filling  *Filling           // is told how filling goes; may be nil
 }
 
 // Applied is what Apply did.
@@ -50,7 +60,7 @@ type Applied struct {
 	Losses  []string
 }
 
-// Apply installs or upgrades an extension in one transaction. It changes nothing if that very version is installed already.
+// Apply installs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very version is installed already.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
 	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
@@ -71,7 +81,9 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 		return err
 	})
 	if err == nil && e.Fill() != "" { // also where an earlier run installed and did not come to this
+		stop := options.Filling.Watch(ctx, conn.PgConn().PID())
 		_, err = conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
+		stop()
 	}
 	did.Changed = did.Changed && err == nil
 	return did, err
@@ -90,9 +102,16 @@ func lockFor(schema string) string {
 
 func installScript(e *generator.Extension, flavour generator.Flavour) string {
 	if flavour == generator.AsExtension {
-		return fmt.Sprintf("create extension %s version %s;\nselect %s.attach();\n", sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema))
+		return fmt.Sprintf("create extension %s version %s;\n%s", sqltext.Ident(e.Name), sqltext.Literal(e.Version), e.Attach(true))
 	}
-	return e.Install(flavour)
+	var script strings.Builder
+	for n, step := range e.Steps(flavour, true) {
+		if n > 0 {
+			script.WriteString("\n")
+		}
+		script.WriteString(step.SQL)
+	}
+	return script.String()
 }
 
 // install runs the steps one by one, so that an error tells which object it is about.
@@ -100,7 +119,7 @@ func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour gen
 	if flavour == generator.AsExtension {
 		return script(ctx, tx, installScript(e, flavour))
 	}
-	for _, step := range e.Steps(flavour) {
+	for _, step := range e.Steps(flavour, true) {
 		if err := script(ctx, tx, step.SQL); err != nil {
 			return fmt.Errorf("creating %s: %w", step.What, err)
 		}

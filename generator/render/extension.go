@@ -29,6 +29,7 @@ type Plan struct {
 	Frontiers    [][]StreamTable // the same, those together that are refreshed from one snapshot
 	Sources      []Source        // whose changes are logged
 	Captures     []Capture       // that stream tables in immediate mode read
+	Families     []Family        // of stream tables in immediate mode
 	Reads        []Read          // all relations that stream tables read
 }
 

@@ -1,6 +1,9 @@
 package render
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -13,6 +16,7 @@ type Now struct {
 	LockKey    string // of the advisory lock under which the latter is done
 	Last       Name   // the sequence with the last transaction that had the lock
 	MaintainFn Name
+	ApplyFn    Name      // of the family; empty if it has none
 	Pending    []Changes // what is pending, by source
 	NowDelta   []string  // lines of common table expressions over Pending
 
@@ -23,6 +27,20 @@ type Now struct {
 	LostIf                          string // the condition that group m may have lost one by change d
 	ChangedIf                       string // the condition that delta d changes its group; empty if each does
 	PlainSame                       func(a, b string) string
+}
+
+// LockHigh is the upper half of the lock's key, as pg_locks has it.
+func (n Now) LockHigh() uint32 { return uint32(n.lock() >> 32) }
+
+// LockLow is the lower half.
+func (n Now) LockLow() uint32 { return uint32(n.lock()) }
+
+func (n Now) lock() uint64 {
+	key, err := strconv.ParseInt(n.LockKey, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return uint64(key)
 }
 
 // Accumulated sets group row to what it is with row added.
@@ -46,9 +64,9 @@ type Capture struct {
 	Locked  []StreamTable
 	Alone   []Step // those of them that read the table, where only one statement is open
 	Chained bool   // some of them read others
-	Open    string // the setting that counts open statements
-	Inner   string // the setting that tells that a trigger wrote the table
-	Kept    string // the setting that tells that changes of earlier ones are kept
+	State   Name   // the table with a row for each stream table
+	ApplyFn Name   // of the family
+	Counts  string // what the name of the setting ends in where the family counts open statements
 
 	Absent                                                                                Name // a view whose columns say that they are gone
 	OnBefore                                                                              string
@@ -59,6 +77,62 @@ type Capture struct {
 // Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.
 func (c Capture) Present(rows, a string) string { return present(c.Source, c.Absent, rows, a) }
 
+// Others are the tables that stream tables read which a statement locks, itself among them.
+func (c Capture) Others() []Name {
+	var all []Name
+	for _, t := range c.Locked {
+		for _, p := range t.Pending {
+			if !p.Made && !slices.Contains(all, p.Table) {
+				all = append(all, p.Table)
+			}
+		}
+	}
+	return all
+}
+
+// LockedList names the stream tables that a statement locks, as a literal.
+func (c Capture) LockedList() string {
+	var names []string
+	for _, t := range c.Locked {
+		names = append(names, t.ID())
+	}
+	return sqltext.Literal(strings.Join(names, ", "))
+}
+
+// Since is what a transaction must see of the stream tables that follow each statement by themselves.
+func (e Event) Since() Since {
+	s := Since{Over: e.Table.String(), Older: "filled them"}
+	for _, step := range e.Steps {
+		s.Tables = append(s.Tables, step.StreamTable)
+	}
+	return s
+}
+
+// SinceLocked is what a transaction must see of the stream tables that it locks.
+func (c Capture) SinceLocked() Since {
+	return Since{Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
+}
+
+// Since is about stream tables over a table, and what was done to them that a snapshot may not show.
+type Since struct {
+	Tables      []StreamTable
+	Over, Older string
+}
+
+// ReadsTable reports whether a step reads the table by its name.
+func (e Event) ReadsTable() bool {
+	return slices.ContainsFunc(e.Steps, func(s Step) bool { return !s.Grouped || s.Loses() != "" })
+}
+
+// Followers names the stream tables that read the table, as a literal.
+func (c Capture) Followers() string {
+	var names []string
+	for _, r := range c.Readers {
+		names = append(names, r.Plain())
+	}
+	return sqltext.Literal(strings.Join(names, ", "))
+}
+
 // Present is the same for the columns that the step reads.
 func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
 
@@ -66,7 +140,13 @@ func present(of Source, absent Name, rows, a string) string {
 	if len(of.ColumnList) == 0 {
 		return rows + " " + a
 	}
-	return absent.String() + " absent cross join lateral (select " + strings.TrimPrefix(of.Names(), ", ") + " from " + rows + ") " + a
+	var columns []string
+	for _, name := range of.ColumnList {
+		column := sqltext.Ident(name)
+		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", sqltext.Ident(of.SchemaName), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
+	}
+	const next = "\n            "
+	return absent.String() + " absent" + next + "cross join lateral (select " + strings.Join(columns, ","+next+"    ") + " from " + rows + ") " + a
 }
 
 // Step is one of them.
@@ -115,7 +195,8 @@ func (e Event) Variables() []string {
 		wanted bool
 		text   string
 	}{
-		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_open    integer"},
+		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
+		{len(e.Locked) > 0, "v_open    integer"}, {len(e.Locked) > 0, "v_count   text"},
 		{len(e.Alone) > 0 && !e.Chained, "v_unfound bigint"},
 	} {
 		if v.wanted {

@@ -49,11 +49,14 @@ func (s Source) Fits(a string) string {
 }
 
 // LogColumns are Fits of row t of the table itself. A log's columns have no lengths: a longer one may come.
-func (s Source) LogColumns() string {
+func (s Source) LogColumns() string { return lengthless(s.SchemaName, "t", s.ColumnList) }
+
+// lengthless lists columns of row a without the lengths of their types, each with a comma before it.
+func lengthless(schema, a string, names []string) string {
 	var out strings.Builder
-	for _, name := range s.ColumnList {
+	for _, name := range names {
 		column := sqltext.Ident(name)
-		fmt.Fprintf(&out, ", %s.pgt_fit(t.%s, t.%s, 1) as %s", sqltext.Ident(s.SchemaName), column, column, column)
+		fmt.Fprintf(&out, ", %s.pgt_fit(%s.%s, %s.%s, 1) as %s", sqltext.Ident(schema), a, column, a, column, column)
 	}
 	return out.String()
 }
@@ -124,7 +127,8 @@ type Read struct {
 	Kind       string   // table, view or other
 	Made       bool     // a stream table
 	Columns    []string // that any of them reads; none: not known
-	Log        *Name    // nil if nothing follows its changes
+	Log        *Name    // nil if no refresh follows its changes
+	Pending    *Name    // nil if no stream table in immediate mode follows it
 	Readers    []Name
 	Needs      []Need // of each reader
 }

@@ -184,6 +184,8 @@ comment on table sales.pgt_stream_table_config is 'The stream tables of extensio
 --
 -- refit: what stores it may no longer have the columns of the query; the next refresh looks. remake: it has another definition than that.
 --
+-- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
+--
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales.pgt_stream_table_state (
     stream_table       text        not null primary key,
@@ -196,14 +198,16 @@ create table sales.pgt_stream_table_state (
     last_error         text,
     suspended_at       timestamptz,
     refit              boolean     not null default false,
-    remake             boolean     not null default false
+    remake             boolean     not null default false,
+    logged             boolean     not null default false
 ) with (fillfactor = 20);
 comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
 
 -- What stream tables read.
 --
 -- columns: that any of them reads; null: not known.
--- kind: table, view, or other for what is read anew each time. change_log: null where nothing follows its changes.
+-- kind: table, view, or other for what is read anew each time. change_log: null where no refresh follows its
+-- changes; pending: null where no stream table in immediate mode does.
 create table sales.pgt_source_config (
     source        text    not null primary key, -- schema.name
     source_schema name    not null,
@@ -212,6 +216,7 @@ create table sales.pgt_source_config (
     made          boolean not null, -- a stream table of ours
     columns       name[],
     change_log    text,             -- as regclass reads it
+    pending       text,             -- as regclass reads it
     readers       text[]  not null  -- stream tables
 );
 comment on table sales.pgt_source_config is 'What stream tables read.';
@@ -256,13 +261,13 @@ state as materialized (
            case
                when s.suspended_at is not null then 'suspended'
                when s.consecutive_errors > 0 or p.problem is not null then 'failing'
-               when s.seen is null then 'initializing'
+               when s.seen is null or s.logged then 'initializing'
                else 'active'
            end as status,
            s.last_refresh_at,
            case
                when s.last_refresh_at is null then null
-               when c.effective_mode in ('immediate', 'at_commit') and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+               when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
                else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
            end as staleness,
            s.consecutive_errors,
@@ -376,10 +381,10 @@ end;
 $function$;
 comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
 
--- Tells whether the change log of a source has its columns, of the same types. A column that the source has lost does no harm: what
--- does not read it goes on.
+-- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types. A column that
+-- the source has lost does no harm: what does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
-create function sales.pgt_log_fits(p_source text)
+create function sales.pgt_log_fits(p_source text, p_log text, p_columns name[])
     returns boolean
     language sql
     stable
@@ -390,22 +395,24 @@ as $function$
         from (
             select a.attname, a.atttypid, a.attcollation
             from pg_attribute a
-            where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and a.attname = any (c.columns) and not a.attisdropped
+            where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and not a.attisdropped
+              and a.attname = any (p_columns)
         ) s
         left join (
             select a.attname, a.atttypid, a.attcollation
             from pg_attribute a
-            where a.attrelid = to_regclass(c.change_log) and a.attnum > 3 and not a.attisdropped
+            where a.attrelid = to_regclass(p_log) and a.attnum > 0 and not a.attisdropped
+              and a.attname not in ('__no', '__xid', '__mult')
         ) l using (attname, atttypid, attcollation)
         where l is null
     )
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text) is 'Tells whether the change log of a source has its columns, of the same types. A column that the source has lost does no harm: what does not read it goes on.';
+comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types. A column that the source has lost does no harm: what does not read it goes on.';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
--- rewritten, and the change log.
+-- rewritten, the change log and the table for what is pending.
 -- Reads pg_class, pg_attribute, pg_trigger, pg_inherits.
 --
 -- In plpgsql, which keeps the plan: a session looks at each tick.
@@ -444,25 +451,25 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where c.change_log is not null and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
         where m.relkind in ('v', 'm')
         union all
-        select concat_ws(' ', 'log', to_regclass(c.change_log)::oid)
+        select concat_ws(' ', 'log', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid)
     )
     select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
                select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
                from member m
-               where c.change_log is not null
+               where coalesce(c.change_log, c.pending) is not null
            )
     into v_shape
     from line l;
     return v_shape;
 end;
 $function$;
-comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, and the change log.';
+comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, the change log and the table for what is pending.';
 
 -- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
 -- Null for a table with others below it, whose shape has to be looked at.
@@ -480,8 +487,8 @@ declare
     v_look text;
 begin
     select case when not r.relhassubclass then md5(concat_ws(' ',
-        r.oid, r.relkind, r.relowner, case when c.change_log is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
-        to_regclass(c.change_log)::oid,
+        r.oid, r.relkind, r.relowner, case when coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
+        to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid,
         array(
             select row(i.ctid, i.xmin)
             from pg_inherits i
@@ -571,7 +578,7 @@ begin
     where a.attrelid = v_table and a.attname = any (needs.columns) and a.attgenerated = 'v'
     order by a.attnum
     limit 1;
-    if v_column is not null and c.change_log is not null then
+    if v_column is not null and coalesce(c.change_log, c.pending) is not null then
         problem := format('column %s of source %s is a virtual one, which triggers do not see', v_column, c.source);
         hint := format('Make it a stored one, or %s.', v_generate);
         return;
@@ -683,7 +690,8 @@ begin
                    'old table as ' || quote_ident(t.tgoldtable),
                    'new table as ' || quote_ident(t.tgnewtable),
                    'for each ' || case when t.tgtype::integer & 1 <> 0 then 'row' else 'statement' end
-               ] as sees
+               ] as sees,
+               array[case when t.tgnargs = 1 then quote_literal(replace(encode(t.tgargs, 'escape'), '\000', '')) end] as arguments
         from pg_trigger t
         join pg_class r on r.oid = t.tgrelid
         join pg_proc p on p.oid = t.tgfoid
@@ -698,12 +706,13 @@ begin
           and not exists (
               select
               from pg_trigger h
-              where h.tgrelid = m.member and h.tgname = t.tgname
+              where h.tgrelid = m.member and h.tgname = t.tgname and h.tgargs = t.tgargs
           )
         order by m.member, t.tgname
     loop
-        execute format('create trigger %I %s on %s %s execute function %s()',
-            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function);
+        execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
+            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function,
+            array_to_string(v_trigger.arguments, ''));
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
 
@@ -727,7 +736,7 @@ end;
 $function$;
 comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is.';
 
--- Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps
+-- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps
 -- one of them from being refreshed is noted with what to do.
 -- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
@@ -782,19 +791,23 @@ begin
     from sales.pgt_source_reader r
     cross join sales.pgt_source_problem(c, r) p
     where r.source = p_source;
-    if v_well and c.change_log is not null then
+    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
+    if v_well then
         begin
             if p_source = 'public.customers' then
                 perform sales.changes_public_customers_attach();
-                perform sales.pgt_capture('public.customers'::regclass);
             elsif p_source = 'public.orders' then
                 perform sales.changes_public_orders_attach();
-                perform sales.pgt_capture('public.orders'::regclass);
             elsif p_source = 'public.captured_payments' then
                 perform sales.changes_public_captured_payments_attach();
-                perform sales.pgt_capture('public.captured_payments'::regclass);
             elsif p_source = 'sales.customer_payments' then
                 perform sales.changes_sales_customer_payments_attach();
+            end if;
+            if p_source = 'public.orders' then
+                perform sales.now_public_orders_attach();
+            end if;
+            if coalesce(c.change_log, c.pending) is not null and not c.made then
+                perform sales.pgt_capture(v_table);
             end if;
         exception when others then
             v_well := false;
@@ -807,7 +820,6 @@ begin
         v_shape := case when v_well then sales.pgt_source_shape(c) end;
     end if;
 
-    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     update sales.pgt_source_state s
     set shape = v_shape,
         look = null,
@@ -824,7 +836,7 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do.';
+comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do.';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
@@ -917,10 +929,10 @@ $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
 ) values (
-    'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id']::name[],
-    'sales.changes_public_orders', array['sales.large_orders', 'sales.customer_payments']
+    'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id', 'status', 'amount']::name[],
+    'sales.changes_public_orders', 'sales.pending_public_orders', array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
@@ -934,10 +946,10 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
-    'sales.changes_public_customers', array['sales.customer_payments']
+    'sales.changes_public_customers', null, array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
@@ -946,10 +958,10 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
-    'sales.changes_public_captured_payments', array['sales.customer_payments']
+    'sales.changes_public_captured_payments', null, array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
@@ -958,10 +970,10 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, readers
+    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, array['customer_id', 'name', 'paid']::name[],
-    'sales.changes_sales_customer_payments', array['sales.best_customers']
+    'sales.changes_sales_customer_payments', null, array['sales.best_customers']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
@@ -1098,7 +1110,7 @@ as $function$
 #variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers') then
+    if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
         drop table sales.changes_public_customers;
     end if;
     if to_regclass('sales.changes_public_customers') is null then
@@ -1276,7 +1288,7 @@ as $function$
 #variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders') then
+    if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
         drop table sales.changes_public_orders;
     end if;
     if to_regclass('sales.changes_public_orders') is null then
@@ -1454,7 +1466,7 @@ as $function$
 #variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments') then
+    if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
         drop table sales.changes_public_captured_payments;
     end if;
     if to_regclass('sales.changes_public_captured_payments') is null then
@@ -1514,7 +1526,7 @@ as $function$
 #variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments') then
+    if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid']::name[]) then
         drop table sales.changes_sales_customer_payments;
     end if;
     if to_regclass('sales.changes_sales_customer_payments') is null then
@@ -1538,9 +1550,41 @@ end;
 $function$;
 comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments, where they are missing.';
 
+-- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
+-- are kept: one setting for all stream tables in immediate mode that follow the same tables.
+--
+-- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
+-- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
+create table sales.pgt_open_setting (
+    name text not null
+);
+comment on table sales.pgt_open_setting is 'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept: one setting for all stream tables in immediate mode that follow the same tables.';
+
+alter table sales.pgt_open_setting enable row level security;
+
+insert into sales.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
+
+-- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
+-- Reads and writes nothing.
+create function sales.pgt_uncounted(p_table regclass)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '55000',
+        message = format('open statements of %s are not counted any more, on which stream tables in immediate mode rely', p_table),
+        detail = 'RESET ALL forgets the count, and without its trigger that counts, a table has none.',
+        hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
+end;
+$function$;
+comment on function sales.pgt_uncounted(regclass) is 'Says that the count of open statements was lost, on which stream tables in immediate mode rely.';
+
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
 -- Reads and writes nothing.
-create function sales.pgt_gone(p_column anyelement, p_name text)
+create function sales.pgt_gone(p_column anyelement, p_name text, p_readers text)
     returns anyelement
     language plpgsql
     stable
@@ -1550,11 +1594,61 @@ begin
     raise exception using
         errcode = '42703',
         message = format('column %s is gone, and stream tables in immediate mode read it', p_name),
-        detail = format('It was of type %s. They belong to extension sales, and no statement may leave them behind.', pg_typeof(p_column)),
-        hint = 'Generate and apply the spec for the table as it is now, or sales.detach().';
+        detail = format('It was of type %s. Stream tables: %s. No statement may leave them behind.', pg_typeof(p_column), p_readers),
+        hint = 'Name or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_gone(anyelement, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
+comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
+
+-- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
+-- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
+--
+-- Which of the two is meant is settled when a trigger's statement is planned, and planned anew after each ALTER TABLE; this one is inlined
+-- and costs nothing then.
+create function sales.pgt_as(p_value anyelement, p_kept anyelement, p_column text)
+    returns anyelement
+    language sql
+    immutable
+    parallel safe
+as $function$select $1$function$;
+comment on function sales.pgt_as(anyelement, anyelement, text) is 'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.';
+
+-- Says that a column was altered to another type than stream tables in immediate mode were made for.
+-- Reads and writes nothing.
+create function sales.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
+    returns anycompatible
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '55000',
+        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value), pg_typeof(p_kept)),
+        detail = 'They belong to extension sales, and no statement may leave them behind.',
+        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it for one of them.';
+end;
+$function$;
+comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is 'Says that a column was altered to another type than stream tables in immediate mode were made for.';
+
+-- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
+-- Reads and writes nothing.
+create function sales.pgt_lacks(p_tables text[], p_readers text)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '42P01',
+        message = format('%s is gone, and stream tables in immediate mode read it',
+            (select string_agg(t.name, ', ') from unnest(p_tables) t(name) where to_regclass(t.name) is null)),
+        detail = format('Stream tables: %s. No statement may leave them behind.', p_readers),
+        hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
+end;
+$function$;
+comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.';
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.
 -- Writes sales.large_orders_rows.
@@ -1566,13 +1660,46 @@ create function sales.now_public_orders_insert()
 as $function$
 #variable_conflict use_column
 begin
+    if tg_nargs > 0 then
+        -- The stream tables are being filled.
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        return null;
+    end if;
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
+    end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(σ(Δ orders))
     touched as materialized (
@@ -1612,7 +1739,11 @@ begin
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(σ(Δ orders))
     touched as materialized (
@@ -1665,6 +1796,42 @@ create function sales.now_public_orders_update()
 as $function$
 #variable_conflict use_column
 begin
+    if tg_nargs > 0 then
+        -- The stream tables are being filled.
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        return null;
+    end if;
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
+    end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
         execute $many$
@@ -1673,10 +1840,18 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
         ) c
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
@@ -1721,10 +1896,18 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from new_rows) n
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
         ) c
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
@@ -1780,13 +1963,46 @@ create function sales.now_public_orders_delete()
 as $function$
 #variable_conflict use_column
 begin
+    if tg_nargs > 0 then
+        -- The stream tables are being filled.
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        return null;
+    end if;
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
+    end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from old_rows offset 1000) then
         execute $many$
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
     -- touched: distinct(σ(Δ orders))
     touched as materialized (
@@ -1826,7 +2042,11 @@ begin
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales.absent_public_orders absent cross join lateral (select order_id, customer_id, status, amount from old_rows) o
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
     -- touched: distinct(σ(Δ orders))
     touched as materialized (
@@ -1877,10 +2097,18 @@ create function sales.now_public_orders_truncate()
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_open integer;
 begin
-    truncate sales.large_orders_rows;
+    if tg_nargs > 0 then
+        insert into sales.pending_public_orders (__mult) values (0);
+        return null;
+    end if;
+    if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
+        truncate sales.large_orders_rows;
+    else
+        -- Others may have rows; nobody writes them meanwhile.
+        lock table public.orders in share row exclusive mode;
+        perform sales.large_orders_rebuild();
+    end if;
     return null;
 end;
 $function$;
@@ -1890,20 +2118,39 @@ revoke execute on function sales.now_public_orders_truncate() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.
 -- Writes sales.pending_public_orders, and the stream tables.
+--
+-- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
 create function sales.now_public_orders_row()
     returns trigger
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+#variable_conflict use_column
 begin
     if tg_op <> 'INSERT' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount) values (-1, old.order_id, old.customer_id, old.status, old.amount);
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (old).*) r) o
+        where not exists (select from only public.orders where false);
     end if;
     if tg_op <> 'DELETE' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount) values (1, new.order_id, new.customer_id, new.status, new.amount);
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (new).*) r) n
+        where not exists (select from only public.orders where false);
     end if;
-    perform sales.pgt_maintain(true);
+    if tg_nargs = 0 then
+        perform sales.large_orders_apply_pending(true);
+    end if;
     return null;
 end;
 $function$;
@@ -1919,70 +2166,55 @@ create function sales.now_public_orders_attach()
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
+declare
+    v_logs boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
 begin
+    if to_regclass('sales.pending_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
+        -- Those who write it have nothing pending then.
+        lock table public.orders in share row exclusive mode;
+        drop view if exists sales.absent_public_orders;
+        drop table sales.pending_public_orders;
+    end if;
     if to_regclass('sales.pending_public_orders') is null then
         create table sales.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, t.order_id, t.customer_id, t.status, t.amount
+        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status, sales.pgt_fit(t.amount, t.amount, 1) as amount
         from public.orders t
         with no data;
-        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id(), alter __mult set not null;
+        -- A row without __mult says that a trigger of a user's wrote the table.
+        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id();
         -- What other transactions left behind, dead, is not even looked at.
         create index pending_public_orders_xid on sales.pending_public_orders (__xid);
         comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction, made by Sluice extension sales.';
     end if;
-    -- Stands for columns that the table has no longer: names that a row of it does not know mean these.
+    -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
     create or replace view sales.absent_public_orders as
-    select sales.pgt_gone(p.order_id, 'order_id of public.orders') as order_id,
-           sales.pgt_gone(p.customer_id, 'customer_id of public.orders') as customer_id,
-           sales.pgt_gone(p.status, 'status of public.orders') as status,
-           sales.pgt_gone(p.amount, 'amount of public.orders') as amount
+    select null::sales.pending_public_orders as __kept,
+           sales.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
+           sales.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
+           sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
+           sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
     from (select (null::sales.pending_public_orders).*) p;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert') then
-        create trigger sales_now_insert after insert on public.orders
-            referencing new table as new_rows
-            for each statement execute function sales.now_public_orders_insert();
+    -- With an argument they only log; without one they keep up to date.
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_insert after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update') then
-        create trigger sales_now_update after update on public.orders
-            referencing old table as old_rows new table as new_rows
-            for each statement execute function sales.now_public_orders_update();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_update after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete') then
-        create trigger sales_now_delete after delete on public.orders
-            referencing old table as old_rows
-            for each statement execute function sales.now_public_orders_delete();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_delete after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate') then
-        create trigger sales_now_truncate after truncate on public.orders
-            for each statement execute function sales.now_public_orders_truncate();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_truncate after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable always trigger sales_now_truncate;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row') then
-        create trigger sales_now_row after insert or update or delete on public.orders
-            for each row execute function sales.now_public_orders_row();
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_row after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row;
     end if;
 end;
 $function$;
 comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.';
-
--- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
--- Writes them and the tables of what is pending.
---
--- p_all: also those that otherwise follow each statement by itself.
-create function sales.pgt_maintain(p_all boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if p_all then
-        perform sales.large_orders_maintain(true);
-    end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
-end;
-$function$;
-comment on function sales.pgt_maintain(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.';
 
 -- Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.
 -- Writes sales.large_orders_rows, sales.large_orders.
@@ -2095,6 +2327,10 @@ end;
 $function$;
 comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
 
+-- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
+create sequence sales.large_orders_last_xid as bigint cache 1;
+comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.';
+
 -- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
@@ -2108,6 +2344,8 @@ as $function$
 #variable_conflict use_column
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
+    -- Whose snapshot is older may not go on with rows that it does not see.
+    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
 
     with
     -- signed: the query − what is stored
@@ -2332,10 +2570,13 @@ begin
     mode := 'immediate';
     inserted := 0;
     deleted := 0;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and (s.seen is null or s.refit))
+        or to_regclass('sales.large_orders_rows') is null or to_regclass('sales.large_orders') is null
+    then
         lock table public.orders in share row exclusive mode;
+        perform sales.large_orders_fit();
         select r.inserted, r.deleted into inserted, deleted from sales.large_orders_rebuild() r;
-        perform sales.pgt_maintain(false);
+        perform sales.large_orders_apply_pending(false);
     end if;
     refresh_id := gen_random_uuid();
     if p_always or inserted > 0 or deleted > 0 then
@@ -2395,6 +2636,9 @@ begin
         set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
         where s.stream_table = 'sales.large_orders';
         return;
+    end if;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
+        return; -- tick() fills it by itself
     end if;
     begin
         perform sales.large_orders_refresh(false);
@@ -4270,6 +4514,188 @@ WHERE paid >= 500'
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
+-- Says which stream table is being filled, and how many of how many that is.
+-- Reads pgt_stream_table_state.
+create function sales.pgt_filling(p_stream_table text)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise notice 'filling %, % of %',
+        p_stream_table,
+        (select count(*) + 1 from sales.pgt_stream_table_state s where s.seen is not null),
+        (select count(*) from sales.pgt_stream_table_state s);
+end;
+$function$;
+comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is.';
+
+-- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
+-- They are sales.large_orders, which follow the same tables.
+-- Writes them and the tables of what is pending.
+--
+-- p_all: also those that otherwise follow each statement by itself.
+create function sales.large_orders_apply_pending(p_all boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_all then
+        perform sales.large_orders_maintain(true);
+    end if;
+    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
+end;
+$function$;
+comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables.';
+
+-- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
+-- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
+-- Reads public.orders; writes sales.large_orders_rows and what is pending.
+--
+-- All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers of the sources wait for nothing.
+create function sales.large_orders_catch_up()
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_held  bigint;
+    v_state record;
+    v_rows  bigint;
+    v_total bigint := 0::bigint;
+begin
+    with held as (
+        select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
+    )
+    select count(*) into v_held from held;
+    if v_held < 1 then
+        return null;
+    end if;
+    -- They are filled from one snapshot, so one frontier is that of all.
+    select s.seen,
+           (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
+           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as suspended
+    into v_state
+    from sales.pgt_stream_table_state s
+    where s.stream_table = 'sales.large_orders';
+
+    if v_state.unfilled then
+        if not v_state.suspended then
+            perform sales.large_orders_fit();
+            perform sales.pgt_filling('sales.large_orders');
+            perform sales.large_orders_rebuild();
+        end if;
+        -- What this snapshot shows is in what was read.
+        delete from sales.pending_public_orders p;
+        return case when not v_state.suspended then 1000::bigint end;
+    end if;
+
+    update sales.pending_public_orders p
+    set __xid = pg_current_xact_id()
+    where p.__xid >= pg_snapshot_xmin(v_state.seen) and not pg_visible_in_snapshot(p.__xid, v_state.seen);
+    get diagnostics v_rows = row_count;
+    v_total := v_total + v_rows;
+    delete from sales.pending_public_orders p where p.__xid <> pg_current_xact_id();
+
+    perform sales.large_orders_maintain(false);
+    delete from sales.pending_public_orders p;
+    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
+    update sales.pgt_stream_table_state s
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0, last_error = null
+    where s.stream_table in ('sales.large_orders');
+    return v_total;
+end;
+$function$;
+comment on function sales.large_orders_catch_up() is 'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that were, a thousand for a fill, and null if another session is at it.';
+
+-- Lets the triggers of public.orders keep sales.large_orders up to date,
+-- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
+-- Writes sales.large_orders_rows, what is pending, and the triggers.
+--
+-- Writers wait for this alone. It waits for them five seconds at most, and is tried again.
+create function sales.large_orders_go_live()
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
+as $function$
+begin
+    lock table public.orders in share row exclusive mode;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and (s.seen is null or s.refit or not s.logged))
+        or exists (
+            select
+            from sales.pgt_source_config c
+            left join sales.pgt_source_state s using (source)
+            where c.source in ('public.orders') and sales.pgt_source_shape(c) is distinct from s.shape
+        )
+        or sales.large_orders_catch_up() is null
+    then
+        return false;
+    end if;
+    update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders');
+    perform sales.now_public_orders_attach();
+    perform sales.pgt_capture('public.orders'::regclass);
+    update sales.pgt_source_state s
+    set shape = sales.pgt_source_shape(c)
+    from sales.pgt_source_config c
+    where c.source = s.source and c.source in ('public.orders');
+    return true;
+end;
+$function$;
+comment on function sales.large_orders_go_live() is 'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; false if they are not filled or a source was altered.';
+
+-- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
+-- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
+-- Reads and writes everything of these stream tables.
+create procedure sales.pgt_fill_immediate()
+    language plpgsql
+as $procedure$
+declare
+    v_rows bigint;
+begin
+    -- sales.large_orders
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
+        begin
+            v_rows := case when sales.pgt_sources_fit('sales.large_orders') then 1000::bigint end;
+        exception when lock_not_available or deadlock_detected then
+            v_rows := null; -- somebody is altering a source
+        end;
+        -- What was logged while it was filled, and while that was applied; little of it waits for the lock.
+        for v_round in 1..20 loop
+            exit when v_rows is null or v_rows < 1000;
+            commit;
+            set transaction isolation level repeatable read;
+            begin
+                v_rows := sales.large_orders_catch_up();
+            exception when serialization_failure or deadlock_detected or lock_not_available then
+                v_rows := null; -- the next tick
+            when others then
+                v_rows := null;
+                update sales.pgt_stream_table_state s
+                set seen = null,
+                    consecutive_errors = s.consecutive_errors + 1,
+                    last_error = left(sqlerrm, 1000),
+                    suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+                where s.stream_table in ('sales.large_orders');
+                raise warning using message = 'not filled: sales.large_orders: ' || sqlerrm;
+            end;
+        end loop;
+        commit;
+        if v_rows is not null then
+            begin
+                perform sales.large_orders_go_live();
+            exception when serialization_failure or deadlock_detected or lock_not_available then
+                null; -- the next tick
+            end;
+        end if;
+        commit;
+    end if;
+end;
+$procedure$;
+comment on procedure sales.pgt_fill_immediate() is 'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.';
+
 -- The full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
 create function sales.pgt_stream_table(p_name text)
@@ -4314,6 +4740,10 @@ create function sales.refresh_stream_table(p_name text)
 as $function$
 begin
     perform sales.pgt_check_origin();
+    if exists (select from sales.pgt_stream_table_state s where s.logged) then
+        -- What is being filled cannot wait here for another transaction: writers do.
+        perform sales.attach();
+    end if;
     case sales.pgt_stream_table(p_name)
         when 'sales.large_orders' then
             perform sales.pgt_require_sources('sales.large_orders');
@@ -4338,9 +4768,11 @@ create procedure sales.pgt_fill()
 as $procedure$
 begin
     commit; -- so that each transaction is READ COMMITTED from its first statement on, whatever the session's isolation is
+    call sales.pgt_fill_immediate();
+    commit;
     set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
-        raise notice 'filling %', 'sales.large_orders';
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.logged) then
+        perform sales.pgt_filling('sales.large_orders');
         begin
             perform sales.pgt_require_sources('sales.large_orders');
             perform sales.large_orders_refresh(true);
@@ -4354,8 +4786,8 @@ begin
     end if;
     commit;
     set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null) then
-        raise notice 'filling %', 'sales.customer_payments';
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null and not s.logged) then
+        perform sales.pgt_filling('sales.customer_payments');
         begin
             perform sales.pgt_require_sources('sales.customer_payments');
             perform sales.customer_payments_refresh(true);
@@ -4369,8 +4801,8 @@ begin
     end if;
     commit;
     set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null) then
-        raise notice 'filling %', 'sales.best_customers';
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null and not s.logged) then
+        perform sales.pgt_filling('sales.best_customers');
         begin
             perform sales.pgt_require_sources('sales.best_customers');
             perform sales.best_customers_refresh(true);
@@ -4730,7 +5162,10 @@ insert into sales.pgt_tasks (task) values ('change logs: pruning');
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
-create function sales.attach()
+--
+-- p_fill: fill new stream tables in immediate mode while writers of their sources wait until the transaction ends. Otherwise triggers
+-- only log until pgt_fill() or tick() has filled them.
+create function sales.attach(p_fill boolean default true)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4769,13 +5204,24 @@ begin
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform sales.now_public_orders_attach();
+    -- sales.large_orders: triggers log, or keep them up to date.
+    if p_fill then
+        update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
+    else
+        update sales.pgt_stream_table_state s
+        set logged = true
+        where s.stream_table in ('sales.large_orders') and not s.logged
+          and not exists (select from sales.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is not null);
+    end if;
+    if found then
+        update sales.pgt_source_state s set shape = null where s.source in ('public.orders');
+    end if;
     if sales.pgt_sources_fit('sales.large_orders') then
         if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.remake) then
             -- A new version defines it in another way: nobody sees it empty.
             perform sales.large_orders_fit();
         else
-            perform sales.large_orders_attach();
+            perform sales.large_orders_fit();
         end if;
     end if;
     if sales.pgt_sources_fit('sales.customer_payments') then
@@ -4796,13 +5242,13 @@ begin
             perform sales.best_customers_attach();
         end if;
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit and not s.logged) then
         perform sales.large_orders_rebuild();
     end if;
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
 end;
 $function$;
-comment on function sales.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
 -- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
 -- Reads pg_trigger, pg_proc; locks sales.pgt_origin.
@@ -4834,13 +5280,13 @@ begin
         v_count := v_count + 1;
     end loop;
     delete from sales.pgt_source_state;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
     drop view if exists sales.best_customers;
     drop table if exists sales.best_customers_rows;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.customer_payments';
     drop view if exists sales.customer_payments;
     drop table if exists sales.customer_payments_rows;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.large_orders';
     drop view if exists sales.large_orders;
     drop table if exists sales.large_orders_rows;
     drop table if exists sales.changes_public_customers;
@@ -4935,7 +5381,7 @@ begin
     from sales.pgt_origin o, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known is null then
-        perform sales.attach();
+        perform sales.attach(false);
     elsif not v_known then
         perform sales.after_restore();
     end if;
@@ -4955,6 +5401,8 @@ create procedure sales.tick()
 as $procedure$
 begin
     perform sales.pgt_check_origin();
+    commit;
+    call sales.pgt_fill_immediate();
     commit;
     set transaction isolation level read committed;
     perform sales.large_orders_tick(false);
@@ -4997,6 +5445,10 @@ create function sales.tick_once()
 as $function$
 begin
     perform sales.pgt_check_origin();
+    if exists (select from sales.pgt_stream_table_state s where s.logged) then
+        -- What is being filled cannot wait here for another transaction: writers do.
+        perform sales.attach();
+    end if;
     perform sales.large_orders_tick(false);
     perform sales.customer_payments_tick(false);
     perform sales.best_customers_tick(false);
@@ -5047,4 +5499,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'b7ea3bc552d09f7a3fe605419631aaab', 'extension');
+values ('sales', '1.0.0', '781db9064eb052edaaa8902342472f32', 'extension');

@@ -39,3 +39,9 @@ func TestImmediate(t *testing.T) {
 		})
 	}
 }
+
+// TestFilledMeanwhile has writers go on while triggers only log, the stream tables are filled, and triggers take over.
+func TestFilledMeanwhile(t *testing.T) {
+	seed, long := options(t, 5*time.Second)
+	(&Crowd{Subject: Load(t, "immediate"), Seed: seed, For: long, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
+}

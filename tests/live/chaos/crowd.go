@@ -30,6 +30,7 @@ type Crowd struct {
 	Seed       uint64
 	For        time.Duration
 	Isolations []string // of the writers
+	Refills    bool     // stream tables in immediate mode are filled anew, again and again
 
 	t      *testing.T
 	db     *pgtest.Database
@@ -37,8 +38,9 @@ type Crowd struct {
 	merges bool
 	until  time.Time
 	failed atomic.Bool
+	turn   sync.RWMutex // writers share it; who was refused too often has it alone
 
-	committed, rolledBack, refused, retries, most, checks, refreshes, held atomic.Int64
+	committed, rolledBack, refused, retries, most, checks, filledChecks, refreshes, held atomic.Int64
 }
 
 const (
@@ -58,6 +60,9 @@ func (c *Crowd) Run(t *testing.T) {
 	c.start(&group, writers, "user="+Writer, c.write)
 	if c.Mode != "immediate" {
 		c.start(&group, refreshers, "user="+pgtest.Owner, c.refresh)
+	}
+	if c.Refills {
+		c.start(&group, 1, "user="+pgtest.Owner, c.refill)
 	}
 	c.start(&group, 1, "user="+pgtest.Owner, c.compare)
 	group.Wait()
@@ -103,6 +108,39 @@ func (c *Crowd) refresh(ctx context.Context, conn *pgx.Conn, n int) error {
 		time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
 	}
 	return nil
+}
+
+// refill has triggers only log and fills the stream tables from nothing while the others write.
+func (c *Crowd) refill(ctx context.Context, conn *pgx.Conn, _ int) error {
+	r := rand.New(rand.NewPCG(c.Seed, 300))
+	for !c.over() {
+		for _, steps := range [][]string{
+			{"begin", "update chaos.pgt_stream_table_state set seen = null where not logged", "select chaos.attach(false)", "commit"},
+			{"call chaos.pgt_fill()"}, {"call chaos.pgt_fill()"},
+		} {
+			if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, steps); err != nil {
+				return fmt.Errorf("filling anew: %w", err)
+			}
+		}
+		c.refreshes.Add(1)
+		time.Sleep(time.Duration(r.IntN(50)) * time.Millisecond)
+	}
+	return c.filled(ctx, conn)
+}
+
+// filled waits until the stream tables are filled; a truncated table has them filled once more.
+func (c *Crowd) filled(ctx context.Context, conn *pgx.Conn) error {
+	for range tries {
+		var left int
+		err := conn.QueryRow(ctx, "select count(*) from chaos.pgt_stream_tables where status <> 'active'").Scan(&left)
+		if err != nil || left == 0 {
+			return err
+		}
+		if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, []string{"call chaos.pgt_fill()"}); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("not filled in %d tries", tries)
 }
 
 // alone runs statements as they are, and forgives what a retry cures.
@@ -177,6 +215,13 @@ func (c *Crowd) checkIn(ctx context.Context, tx pgx.Tx, hold bool) ([]string, er
 			return nil, err
 		}
 	}
+	if c.Refills {
+		var filled bool
+		if err := tx.QueryRow(ctx, "select bool_and(seen is not null and not logged) from chaos.pgt_stream_table_state").Scan(&filled); err != nil || !filled {
+			return nil, err
+		}
+		c.filledChecks.Add(1)
+	}
 	return c.Differences(ctx, tx)
 }
 
@@ -188,7 +233,13 @@ func (c *Crowd) reckon() {
 	if c.failed.Load() {
 		return
 	}
-	if err := c.consistent(c.t.Context(), c.db.Connect(c.t), true); err != nil {
+	conn := c.db.Connect(c.t)
+	if c.Refills {
+		if err := c.filled(c.t.Context(), conn); err != nil {
+			c.t.Error(err)
+		}
+	}
+	if err := c.consistent(c.t.Context(), conn, true); err != nil {
 		c.t.Error(err)
 	}
 	for _, problem := range pgtest.Rows(c.t, c.db, `select stream_table, last_error, suspended_at from chaos.pgt_stream_table_state
@@ -197,7 +248,7 @@ union all select stream_table, error, null from chaos.pgt_refresh_history where 
 union all select task, last_error, null from chaos.pgt_tasks where last_error is not null`) {
 		c.t.Errorf("a tick failed: %v", problem)
 	}
-	if c.committed.Load() < enough || c.checks.Load() < 3 {
+	if c.committed.Load() < enough || c.checks.Load() < 3 || c.Refills && c.filledChecks.Load() < 2 {
 		c.t.Error("too little was done to say anything")
 	}
 }

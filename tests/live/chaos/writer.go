@@ -90,8 +90,12 @@ func (t transaction) judge(err error) outcome {
 	return wrong
 }
 
-// tries is how often a writer tries a transaction.
-const tries = 300
+// tries is how often a writer tries a transaction; after patience of them, others wait while it does. In repeatable read one that takes many
+// locks starts anew whenever another was faster, and on a slow machine with nine others that may be always.
+const (
+	tries    = 300
+	patience = 150
+)
 
 // write does transactions until the crowd goes home.
 func (c *Crowd) write(ctx context.Context, conn *pgx.Conn, n int) error {
@@ -106,10 +110,22 @@ func (c *Crowd) write(ctx context.Context, conn *pgx.Conn, n int) error {
 	return nil
 }
 
+// try tries it once, beside others or, after many tries, without them.
+func (c *Crowd) try(ctx context.Context, conn *pgx.Conn, t transaction, tried int) error {
+	if tried < patience {
+		c.turn.RLock()
+		defer c.turn.RUnlock()
+	} else {
+		c.turn.Lock()
+		defer c.turn.Unlock()
+	}
+	return t.run(ctx, conn)
+}
+
 // perform tries a transaction until it is done.
 func (c *Crowd) perform(ctx context.Context, conn *pgx.Conn, t transaction) error {
 	for try := range tries {
-		err := t.run(ctx, conn)
+		err := c.try(ctx, conn, t, try)
 		switch t.judge(err) {
 		case done:
 			if t.commits() {

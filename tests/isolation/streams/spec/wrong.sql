@@ -38,6 +38,13 @@ from (
     (select g, count(*), sum(v), min(v) from lone group by g except all table st.lone_sums)
     union all
     (table st.lone_sums except all select g, count(*), sum(v), min(v) from lone group by g)
+) d
+union all
+select 'cut_sums', d::text
+from (
+    (select v % 2, count(*), sum(v) from cut group by v % 2 except all table st.cut_sums)
+    union all
+    (table st.cut_sums except all select v % 2, count(*), sum(v) from cut group by v % 2)
 ) d;
 create procedure refresh_all()
     language sql
@@ -49,10 +56,12 @@ begin atomic
     select st.refresh_stream_table('parted');
     select st.refresh_stream_table('lone_copied');
     select st.refresh_stream_table('lone_sums');
+    select st.refresh_stream_table('cut_sums');
 end;
 insert into groups values (1, 'one'), (2, 'two');
 insert into items values (1, 1, 10), (2, 1, 20), (3, 2, 30);
 insert into lone select * from items;
+insert into cut values (1, 1, 1), (2, 1, 2), (3, 2, 3);
 insert into parts values (1, 1), (2, 1), (3, 3);
 call st.pgt_fill();
 call refresh_all();

@@ -1,0 +1,72 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Family is stream tables in immediate mode that follow the same tables: triggers of a table do for all of them what they do.
+type Family struct {
+	SchemaName                   string        // of the extension
+	Members                      []StreamTable // what reads another comes after it
+	Captures                     []Capture
+	State                        Name
+	ApplyFn, CatchUpFn, GoLiveFn Name
+}
+
+// Marked are the captured tables whose triggers note that those of users wrote it.
+func (p Plan) Marked() []Capture {
+	var marked []Capture
+	for _, c := range p.Captures {
+		if slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 }) {
+			marked = append(marked, c)
+		}
+	}
+	return marked
+}
+
+// Schema returns the extension's schema as SQL.
+func (f Family) Schema() string { return sqltext.Ident(f.SchemaName) }
+
+// First is the member that stands for all.
+func (f Family) First() string { return f.Members[0].ID() }
+
+// List names the members for people.
+func (f Family) List() string {
+	var names []string
+	for _, t := range f.Members {
+		names = append(names, t.ID())
+	}
+	return strings.Join(names, ", ")
+}
+
+// MemberList are the members as a list of literals.
+func (f Family) MemberList() string {
+	var names []Name
+	for _, t := range f.Members {
+		names = append(names, t.Table)
+	}
+	return literals(names)
+}
+
+// Tables are the captured tables that are not made here: users write them.
+func (f Family) Tables() []Capture {
+	var tables []Capture
+	for _, c := range f.Captures {
+		if !c.Made {
+			tables = append(tables, c)
+		}
+	}
+	return tables
+}
+
+// SourceList are the captured tables as a list of literals.
+func (f Family) SourceList() string {
+	var names []Name
+	for _, c := range f.Captures {
+		names = append(names, c.Table)
+	}
+	return literals(names)
+}
