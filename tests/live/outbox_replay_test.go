@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -18,14 +19,14 @@ import (
 )
 
 // replayed are those of changeViews that stand for each way of storing rows and applying changes.
-var replayed = []int{0, 2, 3, 8, 14, 15, 16, 17, 20, 22, 28, 30, 32}
+var replayed = []int{0, 2, 3, 14, 15, 16, 22, 32}
 
 var replayModes = []string{"auto", "differential", "full", "immediate"}
 
 // TestOutboxReplay keeps copies of stream tables by their outboxes alone, in every mode: what comes back from poll_outbox, inline or as claim
 // checks, must make each copy equal to its table, whatever is done to the sources, to writing and to the outboxes themselves.
 func TestOutboxReplay(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			db := pgtest.DB(t)
 			db.Exec(t, changeSchema)
@@ -37,9 +38,9 @@ func TestOutboxReplay(t *testing.T) {
 			run(t, conn, extension.Fill())
 			copies := map[string]*replica{}
 			for _, name := range replayTables() {
-				copies[name] = newReplica(t, conn, name)
+				copies[name] = newReplica(t, conn, "pgtrickle", "public", name)
 			}
-			for step := range 8 {
+			for step := range 6 {
 				did := disturb(t, conn, r, copies)
 				run(t, conn, randomRows(r, 5)+randomChanges(r))
 				for _, name := range replayTables() {
@@ -49,12 +50,19 @@ func TestOutboxReplay(t *testing.T) {
 				}
 			}
 			if seed == 0 {
-				pgtest.CheckPlpgsql(t, db, "pgtrickle")
+				for _, f := range pgtest.Findings(t, db, "pgtrickle") {
+					if writesOutboxes.MatchString(f.Function) {
+						t.Error(f)
+					}
+				}
 			}
 			db.Exec(t, extension.Uninstall())
 		})
 	}
 }
+
+// writesOutboxes matches functions that make outboxes, write to them, and call these.
+var writesOutboxes = regexp.MustCompile(`outbox_public_|_outbox\(|_merge\(|_rebuild\(|_refresh\(|_attach\(|\.attach\(|\.detach\(|pgt_maintain|after_restore`)
 
 func replayTables() []string {
 	var names []string
@@ -100,7 +108,7 @@ func disturb(t *testing.T, conn *pgx.Conn, r *rand.Rand, copies map[string]*repl
 		run(t, conn, fmt.Sprintf("select pgtrickle.disable_outbox('%s')", name))
 		run(t, conn, randomChanges(r))
 		run(t, conn, fmt.Sprintf("select pgtrickle.enable_outbox('%s')", name))
-		copies[name] = newReplica(t, conn, name)
+		copies[name] = newReplica(t, conn, "pgtrickle", "public", name)
 		return name + " got its outbox anew"
 	case 2:
 		run(t, conn, fmt.Sprintf("update pgtrickle.pgt_stream_table_state set seen = null where stream_table = 'public.%s'", name))
@@ -111,21 +119,21 @@ func disturb(t *testing.T, conn *pgx.Conn, r *rand.Rand, copies map[string]*repl
 
 // replica is what a consumer knows of a stream table: its rows, and how often it has each.
 type replica struct {
-	name string
-	rows map[string]int
-	last int64
+	schema, of, name string // of the extension, of the stream table, and its name
+	rows             map[string]int
+	last             int64
 }
 
-func newReplica(t *testing.T, conn *pgx.Conn, name string) *replica {
+func newReplica(t *testing.T, conn *pgx.Conn, schema, of, name string) *replica {
 	t.Helper()
-	run(t, conn, fmt.Sprintf("select pgtrickle.create_consumer_group('%[1]s', '%[1]s', 'earliest')", name))
-	return &replica{name: name, rows: map[string]int{}}
+	run(t, conn, fmt.Sprintf("select %[1]s.create_consumer_group('%[2]s', '%[2]s', 'earliest')", schema, name))
+	return &replica{schema: schema, of: of, name: name, rows: map[string]int{}}
 }
 
 // follow applies all that the group is granted, in order.
 func (c *replica) follow(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
-	rows, err := conn.Query(t.Context(), fmt.Sprintf("select id, is_claim_check, payload::text, inserted_count, deleted_count from pgtrickle.poll_outbox('%s', 'c', 1000)", c.name))
+	rows, err := conn.Query(t.Context(), fmt.Sprintf("select id, is_claim_check, payload::text, inserted_count, deleted_count from %s.poll_outbox('%s', 'c', 1000)", c.schema, c.name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +145,7 @@ func (c *replica) follow(t *testing.T, conn *pgx.Conn) {
 		c.apply(t, conn, row)
 	}
 	if len(told) > 0 {
-		run(t, conn, fmt.Sprintf("select pgtrickle.commit_offset('%s', 'c', %d)", c.name, c.last))
+		run(t, conn, fmt.Sprintf("select %s.commit_offset('%s', 'c', %d)", c.schema, c.name, c.last))
 	}
 }
 
@@ -168,10 +176,10 @@ func (c *replica) apply(t *testing.T, conn *pgx.Conn, row outboxRow) {
 	read := func(key, op string) []string {
 		if row.ClaimCheck {
 			return pgtest.Column[string](t, conn, fmt.Sprintf(
-				"select payload::text from pgtrickle.outbox_delta_rows_%s where outbox_id = %d and op = '%s' order by row_num", c.name, row.ID, op))
+				"select payload::text from %s.outbox_delta_rows_%s where outbox_id = %d and op = '%s' order by row_num", c.schema, c.name, row.ID, op))
 		}
 		return pgtest.Column[string](t, conn, fmt.Sprintf(
-			"select e::text from pgtrickle.outbox_%s o, jsonb_array_elements(o.payload->'%s') e where o.id = %d", c.name, key, row.ID))
+			"select e::text from %s.outbox_%s o, jsonb_array_elements(o.payload->'%s') e where o.id = %d", c.schema, c.name, key, row.ID))
 	}
 	deleted, inserted := read("deleted", "D"), read("inserted", "I")
 	if len(deleted) != row.Deleted || len(inserted) != row.Inserted {
@@ -189,14 +197,14 @@ func (c *replica) apply(t *testing.T, conn *pgx.Conn, row outboxRow) {
 		c.rows[come]++
 	}
 	if row.ClaimCheck {
-		run(t, conn, fmt.Sprintf("select pgtrickle.outbox_rows_consumed('%[1]s', %[2]d, '%[1]s')", c.name, row.ID))
+		run(t, conn, fmt.Sprintf("select %[3]s.outbox_rows_consumed('%[1]s', %[2]d, '%[1]s')", c.name, row.ID, c.schema))
 	}
 }
 
 func (c *replica) compare(t *testing.T, conn *pgx.Conn, when string) {
 	t.Helper()
 	want := map[string]int{}
-	for _, row := range pgtest.Column[string](t, conn, "select to_jsonb(__row)::text from "+sqltext.Qualified("public", c.name)+" __row") {
+	for _, row := range pgtest.Column[string](t, conn, "select to_jsonb(__row)::text from "+sqltext.Qualified(c.of, c.name)+" __row") {
 		want[row]++
 	}
 	for row := range c.rows {
