@@ -909,11 +909,11 @@ as $function$
 begin
     case p_outbox
         when 'shop_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0
+            select count(*), min(e.created_at), max(e.created_at), 0::bigint
             into row_count, oldest_row_at, newest_row_at, pending
             from events.outbox_shop_events e;
         when 'account_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0
+            select count(*), min(e.created_at), max(e.created_at), 0::bigint
             into row_count, oldest_row_at, newest_row_at, pending
             from events.outbox_account_events e;
     end case;
@@ -2762,7 +2762,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e84cfa9475d20803ce91c9e869a69543', 'plain');
+values ('events', '1.0.0', '8d1258f45627c09d409ea24ad403b8e9', 'plain');
 
 select events.attach();
 
