@@ -33,12 +33,26 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 		})
 	}
+	for _, o := range view.MadeOutboxes() {
+		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked})
+	}
 	return made
+}
+
+// dropOutbox removes the outbox of a stream table and its consumer groups, where it is enabled.
+func dropOutbox(o render.Outbox) string {
+	name := sqltext.Literal(o.Name)
+	drop := fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\ndrop table if exists %s;\n", o.Latest, o.DeltaRows, o.Table)
+	if o.Immediate {
+		drop += fmt.Sprintf("drop table if exists %s;\n", o.Pending)
+	}
+	return drop + fmt.Sprintf("delete from %[1]s.pgt_consumer_groups where outbox_name = %[2]s;\ndelete from %[1]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), name)
 }
 
 // definitionOf changes whenever what stores a stream table, or what is stored, does.
 func definitionOf(t render.StreamTable) string {
 	sum := sha256.New()
+	t.Outbox = nil // that changes nothing of it
 	for _, template := range []string{"stream_table/attach.sql", "stream_table/rebuild.sql"} {
 		sql, err := render.Execute(template, t)
 		if err != nil {
