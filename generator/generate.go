@@ -27,6 +27,11 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	}
 	view := viewOf(s)
 	view.Plan = streamTables(s, compiled)
+	for _, t := range view.StreamTables {
+		if t.Outbox != nil {
+			view.Outboxes = append(view.Outboxes, *t.Outbox)
+		}
+	}
 	view.Reads = readsOf(s, compiled, &view.Plan)
 	if len(view.StreamTables) > 0 {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
@@ -39,9 +44,16 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	}
 	if len(view.Outboxes) > 0 {
 		b.outboxCatalog(view)
-		for n, outbox := range view.Outboxes {
+		for n, outbox := range view.EventOutboxes() {
 			b.at = origin{"outbox " + outbox.Name, s.Outboxes[n].At}
 			b.outbox(outbox)
+		}
+		for n, t := range view.StreamTables {
+			if t.Outbox != nil {
+				b.at = origin{"the outbox of stream table " + t.ID(), s.StreamTables[compiled.order[n]].At}
+				b.outbox(*t.Outbox)
+				b.outboxTriggers(t)
+			}
 		}
 	}
 	b.reads(view)
@@ -152,11 +164,17 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.add("stream_table/fit.sql", t)
 		if len(t.Delta) > 0 {
 			b.add("stream_table/merge.sql", t)
+			if t.Outbox != nil && !t.Immediate {
+				b.add("stream_table/merge.sql", t.Telling())
+			}
 		}
 		if t.Immediate {
 			b.add("now/last.sql", t)
 		}
 		b.add("stream_table/rebuild.sql", t)
+		if t.Outbox != nil && !t.Immediate {
+			b.add("stream_table/rebuild.sql", t.Telling())
+		}
 		if len(t.Pending) > 0 {
 			b.add("now/maintain.sql", t)
 		}

@@ -36,6 +36,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, t := range view.StreamTables {
+		t.Outbox = nil // that changes nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
@@ -46,7 +47,20 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 		})
 	}
+	for _, o := range view.MadeOutboxes() {
+		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked})
+	}
 	return made
+}
+
+// dropOutbox removes the outbox of a stream table and its consumer groups, where it is enabled.
+func dropOutbox(o render.Outbox) string {
+	name := sqltext.Literal(o.Name)
+	drop := fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\ndrop table if exists %s;\n", o.Latest, o.DeltaRows, o.Table)
+	if o.Immediate {
+		drop += fmt.Sprintf("drop table if exists %s;\n", o.Pending)
+	}
+	return drop + fmt.Sprintf("delete from %[1]s.pgt_consumer_groups where outbox_name = %[2]s;\ndelete from %[1]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), name)
 }
 
 // digestOf changes whenever what a template makes does.

@@ -9,15 +9,13 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-// viewOfOutboxes turns the outboxes and consumer groups of a spec into what templates read.
-func viewOfOutboxes(s *spec.Spec) ([]render.Outbox, []render.Group) {
-	var outboxes []render.Outbox
+// viewOfOutboxes turns the event outboxes and the consumer groups of a spec into what templates read.
+func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Group) {
 	for n := range s.Outboxes {
 		outboxes = append(outboxes, viewOfOutbox(s, &s.Outboxes[n]))
 	}
-	var groups []render.Group
 	for _, g := range s.ConsumerGroups {
-		group := render.Group{Name: g.Name, Outbox: g.Outbox, Reset: g.AutoOffsetReset, MaxAttempts: "null"}
+		group := render.Group{Name: g.Name, Outbox: outboxOf(s, g.Outbox), Reset: g.AutoOffsetReset, MaxAttempts: "null"}
 		if g.MaxAttempts != nil {
 			group.MaxAttempts = fmt.Sprint(*g.MaxAttempts)
 		}
@@ -81,6 +79,9 @@ func (b *builder) outbox(o render.Outbox) {
 		b.add("outbox/cloudevents_view.sql", o)
 		b.add("outbox/debezium_view.sql", o)
 	}
+	if o.Made() {
+		b.madeOutbox(o)
+	}
 	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
 	b.addStatement("row", "pgt_tasks: "+o.DrainTask(), "catalog/pgt_task_row.sql", render.Task{Schema: o.Schema(), Task: o.DrainTask()}, "")
 }
@@ -102,6 +103,10 @@ func (b *builder) consumerGroups(view render.Extension) {
 	}
 	if len(view.EventOutboxes()) > 0 {
 		b.add("outbox/outbox_publish.sql", view)
+	}
+	if len(view.StreamTables) > 0 {
+		b.add("outbox/enable_outbox.sql", view)
+		b.add("outbox/disable_outbox.sql", view)
 	}
 	for _, name := range []string{"pgt_outbox_sizes", "pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)

@@ -113,7 +113,6 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	}
 	for n := range s.StreamTables {
 		t := &s.StreamTables[n]
-		report(t.Outbox != nil, t.Field("outbox"), "outboxes of stream tables")
 		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
 		report(t.RenamedFrom != "", t.Field("renamed_from"), "renames")
 	}

@@ -15,7 +15,7 @@ import (
 // streamTables turns compiled views into what templates read.
 func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
 	p := &planner{
-		spec: s, compiled: compiled,
+		spec: s, compiled: compiled, outboxNames: s.OutboxNames(),
 		sources: map[*catalog.Relation]*render.Source{}, captures: map[*catalog.Relation]*render.Capture{},
 	}
 	for _, n := range compiled.order {
@@ -74,6 +74,8 @@ type planner struct {
 	captures map[*catalog.Relation]*render.Capture
 	captured []*catalog.Relation
 	tables   []render.StreamTable
+
+	outboxNames []spec.OutboxNames // of each stream table of the spec
 }
 
 // in names an object of the extension's schema.
@@ -167,6 +169,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 			table.Fuse = fmt.Sprint(*t.Fuse)
 		}
 	}
+	table.Outbox = p.outbox(n, &table)
 	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table
 }

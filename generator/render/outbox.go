@@ -19,6 +19,9 @@ type Outbox struct {
 	Event       bool   // rather than of a stream table
 	StreamTable string // schema.name; empty for events
 	PgtName     string // its name alone
+	PgtID       string // a uuid that is made of its name
+	Immediate   bool   // of a stream table in immediate mode
+	Asked       bool   // the spec gives the stream table one; any other may get one at run time
 
 	OrderingKey     string // column; empty if rows of one key need no order
 	Retention       string // interval constant; empty where the settings rule
@@ -28,10 +31,46 @@ type Outbox struct {
 	IdlePolicy      string
 
 	Table, IDs, LaneIndex, CloudEvents, Debezium, Archive Name
-	DeltaRows, Latest                                     Name // of a stream table
+	DeltaRows, Latest, Pending                            Name // of a stream table
+	Shown, Rows, State                                    Name // the stream table, what stores it, and the table with its state
+	SearchPath                                            string
+	MakeFn, UnmakeFn, TellFn                              Name
+	FlushFn                                               Name // in immediate mode
+	Changed                                               []Changed
 	Publication                                           string
 	DrainFn                                               Name
 }
+
+// Changed is a trigger on what stores a stream table in immediate mode: it notes what changed until the statement ends.
+type Changed struct {
+	Event   string // insert, update, delete or truncate
+	Trigger string
+	Fn      Name
+}
+
+// Tables are the transition tables of the trigger.
+func (c Changed) Tables() string {
+	return map[string]string{
+		"insert": "new table as new_rows", "update": "old table as old_rows new table as new_rows", "delete": "old table as old_rows",
+	}[c.Event]
+}
+
+// ChangedIn is a stream table with one of the triggers of its outbox.
+type ChangedIn struct {
+	StreamTable
+	Changed
+}
+
+// Threshold is the number of changed rows up to which a payload holds them.
+func (o Outbox) Threshold() string {
+	if o.InlineThreshold != "" {
+		return o.InlineThreshold
+	}
+	return o.Schema() + ".pgt_setting('outbox_inline_threshold_rows')::integer"
+}
+
+// Snapshot tells that a refresh that recomputed writes the whole table.
+func (o Outbox) Snapshot() bool { return o.OnFullRefresh == "snapshot" }
 
 // Group is a consumer group that exists from the start.
 type Group struct {

@@ -51,6 +51,8 @@ type StreamTable struct {
 	Logs    []Source // of Changes
 	Feeds   []Source // where others read its changes: in Log
 	Few     bool     // for a statement that is planned for few changes
+	Outbox  *Outbox  // that it has or can be given; nil if the extension has none
+	Tells   bool     // for a statement that writes its changes to Outbox
 	Now              // in immediate mode
 
 	Explanation []string // lines that say how it is kept up to date
@@ -77,6 +79,26 @@ func (t StreamTable) ForFew() StreamTable {
 	t.Few = true
 	return t
 }
+
+// Telling is the stream table as the templates of statements that write to its outbox see it.
+func (t StreamTable) Telling() StreamTable {
+	t.Tells = true
+	return t
+}
+
+// RowShown is a row with the columns that users see, over row a of Rows.
+func (t StreamTable) RowShown(a string) string {
+	exprs, _ := t.ShownAs(a)
+	return "row(" + strings.Join(exprs, ", ") + ")"
+}
+
+// Keyed tells that users see the columns by which groups are found, so that no two look alike.
+func (t StreamTable) Keyed() bool {
+	return len(t.Identity) > 0 && !slices.ContainsFunc(t.Identity, func(name string) bool { return !slices.Contains(t.Visible, name) })
+}
+
+// Settled tells that equal visible rows are never told as both gone and come: what is stored is what users see.
+func (t StreamTable) Settled() bool { return !t.Grouped && len(t.Hidden()) == 0 }
 
 // Changes is what is new in a source's log, as a common table expression.
 type Changes struct {

@@ -24,12 +24,17 @@ func DerivedName(full string) string {
 	if len(full) <= MaxNameBytes {
 		return full
 	}
-	cut := keptBytes
-	for !utf8.RuneStart(full[cut]) {
-		cut--
+	return withDigest(full, full)
+}
+
+// withDigest keeps whole characters of a name up to 56 bytes, and puts 7 digits of the MD5 of another behind them.
+func withDigest(name, of string) string {
+	end := min(keptBytes, len(name))
+	for end < len(name) && !utf8.RuneStart(name[end]) {
+		end--
 	}
-	digest := md5.Sum([]byte(full))
-	return full[:cut] + hex.EncodeToString(digest[:])[:digestDigits]
+	digest := md5.Sum([]byte(of))
+	return name[:end] + hex.EncodeToString(digest[:])[:digestDigits]
 }
 
 // Name is a relation's name. Both parts are verbatim, neither folded to lower case nor quoted.

@@ -32,9 +32,10 @@ var (
 	immediateOutbox = problem{"conflict", "outbox requires deferred refresh mode for stream table: %s", "choose another refresh_mode, or allow it with outbox: {immediate: true}"}
 	idleBelow       = problem{"retention-conflict", "idle_group acts after %s, before the outbox's retention of %s is over", "make after at least as long as the retention"}
 
-	unknownOutbox = problem{"unknown-name", "consumer group %q consumes %q, which is no outbox of this spec", ""}
-	noTableOutbox = problem{"unknown-name", "consumer group %q consumes stream table %q, which has no outbox", `add "outbox: true" to the stream table`}
-	noChangeFeed  = problem{"unknown-name", "consumer group %q consumes inbox %q, which has no change feed", `add "change_feed: true" to the inbox`}
+	unknownOutbox   = problem{"unknown-name", "consumer group %q consumes %q, which is no outbox of this spec", ""}
+	severalOutboxes = problem{"ambiguous-name", "consumer group %q consumes %q, and stream tables of that name in several schemas have outboxes", "write the name with its schema"}
+	noTableOutbox   = problem{"unknown-name", "consumer group %q consumes stream table %q, which has no outbox", `add "outbox: true" to the stream table`}
+	noChangeFeed    = problem{"unknown-name", "consumer group %q consumes inbox %q, which has no change feed", `add "change_feed: true" to the inbox`}
 
 	orderingPriority = problem{"conflict", "ordering and priority config conflict for inbox: %s", "an inbox is processed in sequence or by priority; keep one of the two"}
 	managedOnly      = problem{"conflict", "%s works on managed inboxes only; the table of inbox %q is yours and is never altered", "leave it out, or leave out table"}

@@ -59,6 +59,9 @@ func (c checker) consumerGroup(g *ConsumerGroup) {
 	}
 	published := c.published()
 	if _, ok := published[g.Outbox]; ok {
+		if c.severalOutboxes(g.Outbox) {
+			c.report(g.Field("outbox"), severalOutboxes, g.Name, g.Outbox)
+		}
 		return
 	}
 	at := g.Field("outbox")
@@ -77,6 +80,25 @@ func (c checker) consumerGroup(g *ConsumerGroup) {
 	e := unknownOutbox.at(at, g.Name, g.Outbox)
 	e.Hint = nearestOutbox(g.Outbox, published)
 	c.errs.Add(e)
+}
+
+// severalOutboxes reports whether a name without a schema stands for stream tables in several schemas.
+func (c checker) severalOutboxes(name string) bool {
+	tables := 0
+	for _, o := range c.Outboxes {
+		if o.Name == name {
+			return false
+		}
+	}
+	for _, t := range c.StreamTables {
+		switch {
+		case t.Name == name:
+			return false
+		case t.Outbox != nil && t.Relation.Name == name:
+			tables++
+		}
+	}
+	return tables > 1
 }
 
 // published are the names under which consumer groups can ask for an outbox.

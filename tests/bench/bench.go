@@ -27,6 +27,7 @@ const (
 	immediateSection = "views/immediate"
 	compileSection   = "views/compile"
 	frozenSection    = "views/frozen"
+	tellSection      = "views/outbox"
 )
 
 // commits are the values of synchronous_commit that are measured.
@@ -50,7 +51,7 @@ func (c benchCase) title() string {
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
 		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(),
-		refreshCases(), logCases(), immediateCases(), frozenCases(), compileCases(),
+		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(),
 	} {
 		for _, c := range cases {
 			if pattern.MatchString(c.title()) {

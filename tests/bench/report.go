@@ -46,6 +46,7 @@ var abouts = map[string]string{
 	consumeSection: "Consumers poll batches of 100 and commit them, until four fifths of the backlog are done or the time is up. SKIP LOCKED does both in one transaction; " +
 		"PgQ has one consumer, and a tick each thousand events.",
 	pollSection: "One client; times include the way there and back.",
+	tellSection: "Refreshes of a stream table with an outbox, against one of the same query without; rows are counted as the outbox is told them, an update as two.",
 }
 
 func (r *report) add(title string, x row) {

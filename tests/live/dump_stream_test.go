@@ -29,7 +29,17 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
 				name := "streams_" + string(flavour) + "_" + format
 				source := create(t, from, name)
-				for _, sql := range []string{streamSources, scriptOf(extension, flavour), extension.Fill(), streamTraffic(100), streamTick, streamTraffic(200)} {
+				for _, sql := range []string{streamSources, scriptOf(extension, flavour), extension.Fill(), streamTraffic(100), streamTick} {
+					run(t, source, sql)
+				}
+				// Who keeps copies by the outboxes goes on in the other cluster where he was.
+				var copies []*replica
+				for name, of := range map[string]string{"totals": "public", "named": "public", "regions": "app"} {
+					run(t, source, "select app.disable_outbox('"+name+"', true); select app.enable_outbox('"+name+"')")
+					copies = append(copies, newReplica(t, source, "app", of, name))
+					copies[len(copies)-1].follow(t, source)
+				}
+				for _, sql := range []string{streamTraffic(150), streamTick, streamTraffic(200)} {
 					run(t, source, sql)
 				}
 				create(t, to, name)
@@ -39,9 +49,17 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 				run(t, target, streamTraffic(300))
 				run(t, target, "call app.tick()")
 				compareStreams(t, target, "after the restore")
+				for _, c := range copies {
+					c.follow(t, target)
+					c.compare(t, target, "after the restore")
+				}
 				run(t, target, streamTraffic(400))
 				run(t, target, streamTick)
 				compareStreams(t, target, "after more")
+				for _, c := range copies {
+					c.follow(t, target)
+					c.compare(t, target, "after more")
+				}
 				if modes := pgtest.Column[string](t, target, lastModes); strings.Join(modes, " ") != "differential differential differential" {
 					t.Errorf("refreshed as %v", modes)
 				}
@@ -97,6 +115,7 @@ extension: {name: sluice_dump_streams, version: 1.2.3, schema: app}
 schema: [schema.sql]
 stream_tables:
   - name: public.totals
+    outbox: true
     query: |
       SELECT customer_id, sum(amount) AS total, count(*) AS n FROM orders GROUP BY customer_id
   - name: public.named

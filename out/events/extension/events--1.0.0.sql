@@ -164,6 +164,8 @@ create table events.pgt_outboxes (
     kind                  text not null check (kind in ('event', 'stream_table')),
     stream_table          text, -- schema.name, of its kind
     pgt_name              text, -- its name alone
+    pgt_id                uuid, -- the same for one name in every database
+    immediate             boolean not null default false, -- of a stream table in immediate mode
     outbox_schema         name not null,
     outbox_table_name     name not null,
     delta_rows_table_name name,
@@ -198,6 +200,8 @@ select o.outbox_name,
        o.kind,
        o.stream_table,
        o.pgt_name,
+       o.pgt_id,
+       o.immediate,
        o.outbox_schema,
        o.outbox_table_name,
        o.delta_rows_table_name,
@@ -364,10 +368,10 @@ from events.outbox_shop_events e;
 comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default.';
 
 insert into events.pgt_outboxes (
-    outbox_name, kind, stream_table, pgt_name, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
+    outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
     ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
 ) values (
-    'shop_events', 'event', null, null, 'events', 'outbox_shop_events', null, null,
+    'shop_events', 'event', null, null, null, false, 'events', 'outbox_shop_events', null, null,
     null, interval '24 hours', null, null, null, 'alert'
 );
 
@@ -444,10 +448,10 @@ from events.outbox_account_events e;
 comment on view events.outbox_account_events_debezium is 'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default.';
 
 insert into events.pgt_outboxes (
-    outbox_name, kind, stream_table, pgt_name, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
+    outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
     ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
 ) values (
-    'account_events', 'event', null, null, 'events', 'outbox_account_events', null, null,
+    'account_events', 'event', null, null, null, false, 'events', 'outbox_account_events', null, null,
     'aggregate_id', null, null, null, interval '168 hours', 'archive'
 );
 
@@ -919,11 +923,11 @@ as $function$
 begin
     case p_outbox
         when 'shop_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0
+            select count(*), min(e.created_at), max(e.created_at), 0::bigint
             into row_count, oldest_row_at, newest_row_at, pending
             from events.outbox_shop_events e;
         when 'account_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0
+            select count(*), min(e.created_at), max(e.created_at), 0::bigint
             into row_count, oldest_row_at, newest_row_at, pending
             from events.outbox_account_events e;
     end case;
@@ -973,7 +977,7 @@ end;
 $function$;
 comment on function events.outbox_status(text) is 'The state of one outbox, or of all.';
 
--- Notifies outboxes that have new rows, and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.
+-- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.
 -- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert.
 create function events.pgt_watch_outboxes()
     returns void
@@ -989,7 +993,7 @@ begin
         set notified_id = b.last_id
         from events.pgt_outboxes o
         cross join lateral events.pgt_outbox_bounds(o.outbox_name) b
-        where o.outbox_name = s.outbox_name and b.last_id > s.notified_id
+        where o.outbox_name = s.outbox_name and (o.kind = 'event' or o.immediate) and b.last_id > s.notified_id
         returning o.outbox_table_name
     loop
         perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
@@ -1009,7 +1013,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows, and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.';
+comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.';
 
 -- A consumer group by its name.
 -- Reads pgt_consumer_groups. Those of the spec are made by attach(), which nobody may have called yet.
@@ -2772,4 +2776,4 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'ad761cb1cd101a245e3e8b03f0ee2d6f', 'extension');
+values ('events', '1.0.0', '8d1258f45627c09d409ea24ad403b8e9', 'extension');
