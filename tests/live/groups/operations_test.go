@@ -57,13 +57,14 @@ func (w *world) publish(p *publisher) {
 
 // key is one that no other open transaction publishes: applications hold the lock of the row that it stands for.
 func (w *world) key(open *transaction) string {
-	for {
+	for range 20 {
 		key := fmt.Sprint("k", w.rand.IntN(6))
 		if !w.keyed || !slices.ContainsFunc(w.open(), func(o *transaction) bool { return o != open && o.keys[key] }) {
 			open.keys[key] = true
 			return key
 		}
 	}
+	return fmt.Sprint("new", len(w.events)) // the others are taken
 }
 
 func (w *world) endPublisher(t testing.TB, p *publisher) {
