@@ -27,7 +27,7 @@ func newStatus() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Shows how an installed extension is doing, what is wrong, and what to do about it",
-		Long: "Shows the installed version, stream tables, inboxes and background tasks. It needs nothing but the database: a role that monitors\n" +
+		Long: "Shows the installed version, stream tables, inboxes, outboxes, consumer groups and background tasks. It needs nothing but the database: a role that monitors\n" +
 			"is enough. With -f, the extension is that of the spec.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {

@@ -22,6 +22,12 @@ func statusText(s *live.Status) string {
 	if len(s.Inboxes) > 0 {
 		out.WriteString("\n" + inboxesTable(s) + "\n")
 	}
+	if len(s.Outboxes) > 0 {
+		out.WriteString("\n" + outboxesTable(s) + "\n")
+	}
+	if len(s.Groups) > 0 {
+		out.WriteString("\n" + groupsTable(s) + "\n")
+	}
 	if len(s.Tasks) > 0 {
 		out.WriteString("\n" + tasksTable(s) + "\n")
 	}
@@ -53,6 +59,22 @@ func inboxesTable(s *live.Status) string {
 		t.AppendRow(table.Row{r.Name, health, r.Pending, live.Age(r.OldestPendingAgeSeconds), r.DeadLetters, r.Processed})
 	}
 	return right(t, 3, 4, 5, 6)
+}
+
+func outboxesTable(s *live.Status) string {
+	t := statusTable("outbox", "rows", "oldest", "MB")
+	for _, r := range s.Outboxes {
+		t.AppendRow(table.Row{r.Name, r.Rows, live.Age(r.OldestAgeSeconds), fmt.Sprintf("%.1f", float64(r.TotalBytes)/(1<<20))})
+	}
+	return right(t, 2, 3, 4)
+}
+
+func groupsTable(s *live.Status) string {
+	t := statusTable("consumer group", "outbox", "rows behind", "leased", "consumers", "healthy", "dead letters")
+	for _, r := range s.Groups {
+		t.AppendRow(table.Row{r.Name, r.Outbox, r.Lag, r.Leased, r.Consumers, r.Healthy, r.DeadLetters})
+	}
+	return right(t, 3, 4, 5, 6, 7)
 }
 
 func tasksTable(s *live.Status) string {

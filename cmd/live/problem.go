@@ -26,6 +26,16 @@ func (s *Status) problems() []Problem {
 	for _, i := range s.Inboxes {
 		problems = append(problems, s.ofInbox(i)...)
 	}
+	for _, o := range s.Outboxes {
+		if o.Storage != "ok" {
+			problems = append(problems, Problem{
+				fmt.Sprintf("outbox %s takes %d MB on disk", o.Name, o.TotalBytes>>20),
+				"look for groups that do not keep up; setting outbox_storage_critical_mb says how much is too much"})
+		}
+	}
+	for _, g := range s.Groups {
+		problems = append(problems, s.ofGroup(g)...)
+	}
 	for _, t := range s.Tasks {
 		if t.LastError != nil {
 			problems = append(problems, Problem{fmt.Sprintf("task %q failed: %s", t.Task, *t.LastError), "it is tried again with the next tick"})
@@ -90,6 +100,24 @@ func (s *Status) ofInbox(i InboxStatus) []Problem {
 		hints = append(hints, fmt.Sprintf("dead letters tell their error, and replay_inbox_messages(%s, …) gives them another chance", sqltext.Literal(i.Name)))
 	}
 	return append(problems, Problem{message, strings.Join(hints, "; ")})
+}
+
+func (s *Status) ofGroup(g GroupStatus) []Problem {
+	var problems []Problem
+	if g.Paused {
+		problems = append(problems, Problem{fmt.Sprintf("consumer group %s is paused", g.Name), s.call("resume_group", g.Name)})
+	}
+	if g.Lag > 0 && g.Healthy == 0 {
+		problems = append(problems, Problem{
+			fmt.Sprintf("consumer group %s is %d rows behind, and none of its consumers was heard of within a minute", g.Name, g.Lag),
+			"start its consumers, or " + s.call("drop_consumer_group", g.Name)})
+	}
+	if g.DeadLetters > 0 {
+		problems = append(problems, Problem{
+			fmt.Sprintf("consumer group %s has %d dead letters", g.Name, g.DeadLetters),
+			fmt.Sprintf("pgt_consumer_dead_letters tells their errors, and replay_dead_letters(%s) gives them another chance", sqltext.Literal(g.Name))})
+	}
+	return problems
 }
 
 // call is the statement that calls a function of the extension with a name.

@@ -15,6 +15,8 @@ type Status struct {
 	Extension    ExtensionStatus     `json:"extension"`
 	StreamTables []StreamTableStatus `json:"stream_tables"`
 	Inboxes      []InboxStatus       `json:"inboxes"`
+	Outboxes     []OutboxStatus      `json:"outboxes"`
+	Groups       []GroupStatus       `json:"consumer_groups"`
 	Tasks        []TaskStatus        `json:"tasks"`
 	Problems     []Problem           `json:"problems"`
 }
@@ -55,6 +57,27 @@ type InboxStatus struct {
 	Health                  string   `json:"health" db:"health"`
 }
 
+// OutboxStatus is how much an outbox holds.
+type OutboxStatus struct {
+	Name             string   `json:"name" db:"name"`
+	Rows             int64    `json:"rows" db:"rows"`
+	OldestAgeSeconds *float64 `json:"oldest_age_seconds" db:"oldest_age_seconds"` // nil if it is empty
+	TotalBytes       int64    `json:"total_bytes" db:"total_bytes"`
+	Storage          string   `json:"storage_status" db:"storage_status"`
+}
+
+// GroupStatus is how a consumer group is doing.
+type GroupStatus struct {
+	Name        string `json:"name" db:"name"`
+	Outbox      string `json:"outbox" db:"outbox"`
+	Lag         int64  `json:"lag_rows" db:"lag_rows"`
+	Leased      int64  `json:"leased_rows" db:"leased_rows"`
+	Consumers   int64  `json:"consumers" db:"consumers"`
+	Healthy     int64  `json:"healthy_consumers" db:"healthy_consumers"`
+	DeadLetters int64  `json:"dead_letters" db:"dead_letters"`
+	Paused      bool   `json:"paused" db:"paused"`
+}
+
 // TaskStatus is a background task.
 type TaskStatus struct {
 	Task      string   `json:"task" db:"task"`
@@ -65,7 +88,7 @@ type TaskStatus struct {
 
 // ReadStatus reads how the extension in a schema is doing, in one snapshot. It returns a Refusal if there is none.
 func ReadStatus(ctx context.Context, conn *pgx.Conn, schema string) (*Status, error) {
-	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
+	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Outboxes: []OutboxStatus{}, Groups: []GroupStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error { return s.read(ctx, tx, schema) })
 	if err != nil {
@@ -97,7 +120,13 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 	if s.StreamTables, err = collectIf[StreamTableStatus](in, "pgt_stream_tables", streamTablesQuery); err != nil {
 		return err
 	}
-	s.Inboxes, err = collectIf[InboxStatus](in, "pgt_inbox_config", inboxesQuery)
+	if s.Inboxes, err = collectIf[InboxStatus](in, "pgt_inbox_config", inboxesQuery); err != nil {
+		return err
+	}
+	if s.Outboxes, err = collectIf[OutboxStatus](in, "pgt_outbox_config", outboxesQuery); err != nil {
+		return err
+	}
+	s.Groups, err = collectIf[GroupStatus](in, "pgt_consumer_groups", groupsQuery)
 	return err
 }
 
@@ -137,6 +166,20 @@ const (
 		from %[1]s.inbox_status() s
 		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
 		order by s.inbox_name`
+
+	outboxesQuery = `
+		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
+		       s.total_bytes, s.storage_status
+		from %[1]s.outbox_status() s
+		order by s.pgt_name`
+
+	groupsQuery = `
+		select l.group_name as name, l.outbox, l.lag_rows, l.leased_rows, l.consumer_count as consumers, g.paused_at is not null as paused,
+		       (select count(*) from %[1]s.pgt_consumer_status c where c.group_name = l.group_name and c.healthy) as healthy_consumers,
+		       (select count(*) from %[1]s.pgt_consumer_dead_letters d where d.group_name = l.group_name) as dead_letters
+		from %[1]s.pgt_consumer_group_lag l
+		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
+		order by l.outbox, l.group_name`
 )
 
 func collect[Row any](in reader, query string) ([]Row, error) {

@@ -44,7 +44,7 @@ type Outbox struct {
 	Place       `yaml:"-"`
 	Name        string     `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The outbox's name; its table is outbox_<name>."`
 	Retention   *Duration  `yaml:"retention" jsonschema_description:"How long consumed events are kept; default: setting outbox_retention_hours."`
-	OrderingKey string     `yaml:"ordering_key" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Order per key across the consumers of a group, such as aggregate_id."`
+	OrderingKey string     `yaml:"ordering_key" jsonschema:"enum=aggregate_id,enum=event_type" jsonschema_description:"Events that agree in this column are handled in order, across the consumers of a group."`
 	IdleGroup   *IdleGroup `yaml:"idle_group" jsonschema_description:"What happens when a consumer group stops consuming."`
 	RenamedFrom string     `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 }

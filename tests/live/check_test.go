@@ -18,6 +18,8 @@ func TestPlpgsqlCheck(t *testing.T) {
 		"ids":     "inboxes: [{name: a, event_id: payload->>'id', retry: {backoff: linear}}]",
 		"slow":    "inboxes: [{name: a, schedule: 5m, max_retries: 1, retry: {backoff: constant, initial: 2h}, retention: {processed: 7d, dead_letter: 30d}}]",
 		"moved":   "inboxes: [{name: a, schema: other}, {name: b, schema: third, event_id: md5(payload::text)}]",
+		"events":  "outboxes: [{name: a}]\nconsumer_groups: [{name: g, outbox: a}]",
+		"ordered": "outboxes: [{name: a, ordering_key: event_type, retention: 0s}, {name: b, idle_group: {after: 9d, policy: archive}}]\ninboxes: [{name: c}]",
 		"set":     "settings: {inbox_enabled: off, inbox_drain_batch_size: 1, inbox_processed_retention_hours: 2000000000}\ninboxes: [{name: a}]",
 	}
 	for name, inboxes := range specs {

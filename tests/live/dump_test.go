@@ -53,6 +53,11 @@ extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
 inboxes:
   - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}}
   - {name: Odd "one", schema: Other one, event_id: payload->>'id'}
+outboxes:
+  - {name: feed}
+  - {name: keyed, ordering_key: aggregate_id}
+consumer_groups:
+  - {name: of_spec, outbox: keyed, auto_offset_reset: earliest}
 `
 
 // dumpFill leaves rows in every table, some folded and some not, a paused inbox and a changed setting.
@@ -69,6 +74,14 @@ from generate_series(1, 500) i`,
 	"select app.pause_inbox('orders')",
 	"update app.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'",
 	"select app.inbox_receive('orders', 'm1', 't', '{}')",
+	// A group with a lease that is open, one partly committed, one that ran out, a gap and a dead letter; and one that is paused.
+	"select app.create_consumer_group('work', 'feed', 'earliest', 7), app.create_consumer_group('still', 'feed'), app.pause_group('still')",
+	"select app.outbox_publish(o, 't', '{}', 'k' || i % 3, '{\"h\": 1}') from generate_series(1, 50) i, unnest(array['feed', 'keyed']) o",
+	"delete from app.outbox_feed where id = 15", // as if it were rolled back; the gap that it leaves gets a fence far ahead
+	"select from app.poll_outbox('work', 'a', 5, 100000)", "select from app.poll_outbox('work', 'b', 5, 100000)",
+	"select from app.poll_outbox('work', 'c', 10, 100000)", "select app.commit_offset('work', 'b', 7), app.reject_rows('work', 'a', array[3], 'bad')",
+	"insert into app.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence) select l.group_no, l.no + 1, l.cur, l.floor_no, 'gap', '{[15,16)}', '9000000000000000000' from app.pgt_lease_log l join app.pgt_consumer_groups g using (group_no) where g.group_name = 'work' order by l.no desc limit 1",
+	"select from app.poll_outbox('of_spec', 'a', 20, 100000)",
 }
 
 // states are what must be the same before and after.
@@ -88,6 +101,15 @@ var states = []string{
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
 	"select event_id from app.orders_dead",
+	"select e::text from app.outbox_feed e",
+	"select e::text from app.outbox_keyed e",
+	"select (to_jsonb(g) - 'idle')::text from app.pgt_consumer_groups g",
+	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, until, attempts, lost_by) from app.pgt_lease_log where state <> 'done'",
+	"select concat_ws(' ', outbox, group_name, committed_offset, max_id, lag_rows, consumer_count, leased_rows) from app.pgt_consumer_group_lag",
+	"select concat_ws(' ', group_name, consumer_id, last_offset, last_commit_at) from app.pgt_consumer_status",
+	"select d::text from app.pgt_consumer_dead_letters d",
+	"select concat_ws(' ', pubname, tablename) from pg_publication_tables",
+	"select concat_ws(' ', s.outbox_name, s.enabled_at) from app.pgt_outbox_state s",
 }
 
 func state(t *testing.T, conn *pgx.Conn) [][]string {
@@ -136,7 +158,29 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 	expect("due", one("select count(*) from app.orders_pending"), 0)
 	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
 	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))
+	goOnInGroups(t, conn, one, expect)
 	expect("failed tasks", one("select count(*) from app.pgt_tasks where last_error is not null"), 0)
+}
+
+// goOnInGroups shows that groups hold what they held, and go on after it.
+func goOnInGroups(t *testing.T, conn *pgx.Conn, one func(string) int, expect func(string, int, int)) {
+	t.Helper()
+	run(t, conn, "select app.outbox_publish('feed', 'new', '{}')")
+	expect("gaps that wait for transactions of another cluster", one("select count(*) from app.pgt_lease_log where state = 'gap' and fence > '0'"), 0)
+	expect("first id after what is leased", one("select min(id) from app.poll_outbox('work', 'd', 1000)"), 22)
+	expect("last offset", one("select app.commit_offset('work', 'd', 1000)"), 51)
+	expect("gaps", one("select count(*) from app.pgt_lease_log where state = 'gap'"), 0)
+	expect("what a, b and c held", one("select app.commit_offset('work', 'a', 1000) * 10000 + app.commit_offset('work', 'b', 1000) * 100 + app.commit_offset('work', 'c', 1000)"), 51021)
+	expect("replayed", one("select app.replay_dead_letters('work')"), 1)
+	expect("the dead letter", one("select id from app.poll_outbox('work', 'd')"), 3)
+	expect("its end", one("select app.commit_offset('work', 'd', 3)"), 3)
+	expect("a paused group", one("select count(*) from app.poll_outbox('still', 'd')"), 0)
+	run(t, conn, "select app.resume_group('still'); select from app.poll_outbox('of_spec', 'b', 1000); update app.pgt_lease_log set until = '-infinity' where state = 'gap'")
+	expect("a group of latest", one("select count(*) from app.poll_outbox('still', 'd')"), 50)
+	expect("its offset", one("select app.commit_offset('still', 'd', 1000)"), 51)
+	expect("lanes that a holds", one("select app.commit_offset('of_spec', 'a', 1000)"), one("select max(last_offset) from app.pgt_consumer_status where consumer_id = 'a' and group_name = 'of_spec'"))
+	run(t, conn, "select app.commit_offset('of_spec', 'b', 1000); select from app.poll_outbox('of_spec', 'b', 1000); select app.commit_offset('of_spec', 'b', 1000)")
+	expect("left", one("select sum(lag_rows)::int from app.pgt_consumer_group_lag"), 0)
 }
 
 func scriptOf(e *generator.Extension, flavour generator.Flavour) string {

@@ -220,6 +220,9 @@ comment on sequence events.pgt_group_no is 'Numbers of consumer groups.';
 
 -- The consumer groups of extension events, one row each.
 --
+-- What belongs to a group does not refer to it by foreign keys: rows of extensions' tables are restored in any order, and each grant
+-- would lock the group's row. drop_consumer_group deletes it all.
+--
 -- group_no: what the lease log knows it by. start_id: where it began; claim checks up to there need no acknowledgement of it.
 create table events.pgt_consumer_groups (
     group_name        text        not null primary key,
@@ -265,7 +268,7 @@ comment on table events.pgt_lease_log is 'What each consumer group was granted: 
 
 -- The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.
 create table events.pgt_consumers (
-    group_no       integer     not null references events.pgt_consumer_groups (group_no) on delete cascade,
+    group_no       integer     not null,
     consumer_id    text        not null,
     registered_at  timestamptz not null default clock_timestamp(),
     heartbeat_at   timestamptz,
@@ -279,7 +282,7 @@ comment on table events.pgt_consumers is 'The consumers of each group: what the 
 
 -- Claim checks that a consumer group has read to the end: retention keeps the others.
 create table events.pgt_consumer_claim_check_acks (
-    group_name  text        not null references events.pgt_consumer_groups (group_name) on update cascade on delete cascade,
+    group_name  text        not null,
     outbox_name text        not null,
     outbox_id   bigint      not null,
     consumed_at timestamptz not null default clock_timestamp(),
@@ -290,7 +293,7 @@ comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a co
 -- Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and
 -- replay_dead_letters gives them back.
 create table events.pgt_consumer_dead_letters (
-    group_name   text        not null references events.pgt_consumer_groups (group_name) on update cascade on delete cascade,
+    group_name   text        not null,
     id           bigint      not null,
     outbox_name  text        not null,
     consumer_id  text,
@@ -494,9 +497,9 @@ end;
 $function$;
 comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another, and the oldest transaction that ran when they were seen.';
 
--- Those of some ids that an outbox has, in one lane where it is ordered; null if none.
+-- Those of some ids that an outbox has; null if none.
 -- Reads the outbox.
-create function events.pgt_outbox_visible(p_outbox text, p_lane smallint, p_ids int8multirange)
+create function events.pgt_outbox_visible(p_outbox text, p_ids int8multirange)
     returns int8multirange
     language plpgsql
     stable
@@ -514,46 +517,45 @@ begin
             select range_agg(int8range(e.id, e.id, '[]'))
             into v_ids
             from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
-            where (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint = p_lane;
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e;
     end case;
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_outbox_visible(text, int2, int8multirange) is 'Those of some ids that an outbox has, in one lane where it is ordered; null if none.';
+comment on function events.pgt_outbox_visible(text, int8multirange) is 'Those of some ids that an outbox has; null if none.';
 
--- The oldest transaction that may still publish to an outbox: of those that hold the lock of an insert on it; null if there is none.
+-- The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there
+-- are none; and a fence: all that drew an id by now are below it, 0 if there are none.
 -- Reads pg_locks.
 --
 -- Transactions that wrote elsewhere only, however old, do not count.
-create function events.pgt_publishers(p_outbox text)
-    returns xid8
+create function events.pgt_publishers(p_outbox text, out oldest xid8, out fence xid8)
     language plpgsql
 as $function$
 declare
     v_table regclass := case p_outbox when 'shop_events' then to_regclass('events.outbox_shop_events') when 'account_events' then to_regclass('events.outbox_account_events') end;
     v_next  bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_xid   bigint;
 begin
     with locks as materialized (
         select l.virtualtransaction, l.locktype, l.mode, l.relation, l.database, l.transactionid, l.granted
         from pg_locks l
-    )
+    ),
     -- A lock has 32 bits of the transaction's number: the number nearest to the next one is meant.
-    select min(v_next + (x.transactionid::text::bigint - v_next % 4294967296 + 6442450944) % 4294967296 - 2147483648)
-    into v_xid
-    from locks w
-    join locks x on x.virtualtransaction = w.virtualtransaction
-        and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock' and x.granted
-    where w.locktype = 'relation'
-      and w.relation = v_table
-      and w.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-      and w.granted
-      and w.database = (select d.oid from pg_database d where d.datname = current_database());
-    return v_xid::text::xid8;
+    publishers as (
+        select v_next + (x.transactionid::text::bigint - v_next % 4294967296 + 6442450944) % 4294967296 - 2147483648 as no
+        from locks w
+        join locks x on x.virtualtransaction = w.virtualtransaction
+            and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock' and x.granted
+        where w.locktype = 'relation'
+          and w.relation = v_table
+          and w.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+          and w.granted
+          and w.database = (select d.oid from pg_database d where d.datname = current_database())
+    )
+    select min(p.no)::text::xid8, coalesce(max(p.no) + 1, 0)::text::xid8 into oldest, fence from publishers p;
 end;
 $function$;
-comment on function events.pgt_publishers(text) is 'The oldest transaction that may still publish to an outbox: of those that hold the lock of an insert on it; null if there is none.';
+comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there are none; and a fence: all that drew an id by now are below it, 0 if there are none.';
 
 -- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none.
 -- Reads the outbox.
@@ -691,15 +693,15 @@ begin
     select min(h.cur) filter (where h.lane = 0) into v_cur
     from events.pgt_lease_heads(p_group) h;
     select min(lower(l.ids)) - 1,
-           coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until > clock_timestamp()), 0),
-           coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until <= clock_timestamp()), 0)
+           coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until > clock_timestamp()), 0)::bigint,
+           coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until <= clock_timestamp()), 0)::bigint
     into v_open, leased_rows, v_due
     from events.pgt_lease_heads(p_group) h
     join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
     cross join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x) r;
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
-        select least(v_open, min(n.next_id) - 1, v_cur), v_due + coalesce(sum(n.waiting), 0) + greatest(max_id - v_cur, 0)
+        select least(v_open, min(n.next_id) - 1, v_cur), v_due + coalesce(sum(n.waiting), 0)::bigint + greatest(max_id - v_cur, 0)
         into v_open, v_due
         from events.pgt_lease_heads(p_group) h
         cross join lateral events.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur) n
@@ -751,25 +753,31 @@ declare
         interval '24 hours'
     );
     v_before timestamptz := now() - v_keep;
-    v_safe   bigint;
     v_ids    bigint[];
     v_count  bigint;
 begin
     if v_keep <= interval '0' then -- kept for ever
         return 0::bigint;
     end if;
-    v_safe := case when v_force then 9223372036854775807 else events.pgt_safe_point('shop_events', false) end;
+    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
     v_ids := array(
-        select e.id
-        from events.outbox_shop_events e
-        where e.id <= v_safe and e.created_at < v_before
-          and (v_force or not exists (
-              select
-              from events.pgt_consumer_dead_letters d
-              join events.pgt_consumer_groups g on g.group_name = d.group_name
-              where g.outbox_name = 'shop_events' and d.id = e.id
-          ))
-        order by e.id
+        select w.id
+        from (
+            select e.id, e.created_at
+            from events.outbox_shop_events e
+            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('shop_events', false) end)
+              and (v_force or not exists (
+                  select
+                  from events.pgt_consumer_dead_letters d
+                  join events.pgt_consumer_groups g on g.group_name = d.group_name
+                  where g.outbox_name = 'shop_events' and d.id = e.id
+              ))
+            order by e.id
+            limit p_batch_size + 1000::bigint
+        ) w
+        where w.created_at < v_before
+        order by w.id
         limit p_batch_size
     );
     delete from events.outbox_shop_events e where e.id = any (v_ids);
@@ -798,25 +806,31 @@ declare
         make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer)
     );
     v_before timestamptz := now() - v_keep;
-    v_safe   bigint;
     v_ids    bigint[];
     v_count  bigint;
 begin
     if v_keep <= interval '0' then -- kept for ever
         return 0::bigint;
     end if;
-    v_safe := case when v_force then 9223372036854775807 else events.pgt_safe_point('account_events', false) end;
+    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
     v_ids := array(
-        select e.id
-        from events.outbox_account_events e
-        where e.id <= v_safe and e.created_at < v_before
-          and (v_force or not exists (
-              select
-              from events.pgt_consumer_dead_letters d
-              join events.pgt_consumer_groups g on g.group_name = d.group_name
-              where g.outbox_name = 'account_events' and d.id = e.id
-          ))
-        order by e.id
+        select w.id
+        from (
+            select e.id, e.created_at
+            from events.outbox_account_events e
+            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('account_events', false) end)
+              and (v_force or not exists (
+                  select
+                  from events.pgt_consumer_dead_letters d
+                  join events.pgt_consumer_groups g on g.group_name = d.group_name
+                  where g.outbox_name = 'account_events' and d.id = e.id
+              ))
+            order by e.id
+            limit p_batch_size + 1000::bigint
+        ) w
+        where w.created_at < v_before
+        order by w.id
         limit p_batch_size
     );
     insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
@@ -947,7 +961,7 @@ begin
     select coalesce(c.pgt_name, c.outbox_name),
            format('%I.%I', c.outbox_schema, c.outbox_table_name),
            c.enabled_at,
-           coalesce(round(extract(epoch from c.retention)::numeric / 3600, 2), events.pgt_setting('outbox_retention_hours')::numeric),
+           coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600), events.pgt_setting('outbox_retention_hours')::numeric),
            r.row_count,
            r.oldest_row_at,
            r.newest_row_at,
@@ -1035,16 +1049,35 @@ create function events.pgt_require_consumer(p_consumer text)
     immutable
 as $function$
 begin
-    if coalesce(p_consumer, '') = '' then
+    if coalesce(p_consumer, '') = '' or octet_length(p_consumer) > 255 then
         raise exception using
             errcode = '22023',
-            message = 'p_consumer must not be empty',
+            message = 'p_consumer must have 1 to 255 bytes',
             detail = 'A consumer is told from others of its group by its name.',
             hint = 'Use a name that is stable while the process runs, such as host and process id.';
     end if;
 end;
 $function$;
 comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name.';
+
+-- Refuses a transaction that would not see what others were granted while it waited for them.
+-- Reads and writes nothing.
+create function events.pgt_require_read_committed(p_function text)
+    returns void
+    language plpgsql
+    stable
+as $function$
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception using
+            errcode = '25001',
+            message = p_function || ' must run in a READ COMMITTED transaction',
+            detail = 'This one is ' || upper(current_setting('transaction_isolation')) || ': it would not see what other consumers were granted.',
+            hint = 'Call it in a transaction of its own; only the work needs another isolation level.';
+    end if;
+end;
+$function$;
+comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them.';
 
 -- The first p_count ids of many.
 -- Reads and writes nothing.
@@ -1065,6 +1098,20 @@ as $function$
     where c.upto - (upper(c.r) - lower(c.r)) < p_count
 $function$;
 comment on function events.pgt_first_ids(int8multirange, int4) is 'The first p_count ids of many.';
+
+-- The consumers that have lost a lease, with one more; the last 16 are remembered.
+-- Reads and writes nothing.
+create function events.pgt_lost_by(p_lost_by text[], p_consumer text)
+    returns text[]
+    language sql
+    immutable
+as $function$
+    select case
+        when p_consumer is null or p_consumer = any (p_lost_by) then p_lost_by
+        else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
+    end
+$function$;
+comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered.';
 
 -- Puts rows into the dead letters of a group; returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
@@ -1116,7 +1163,7 @@ create function events.pgt_disown(p_group_no integer, p_consumer text, p_now tim
     language sql
 as $function$
     update events.pgt_lease_log l
-    set consumer_id = null, lost_by = l.lost_by || p_consumer
+    set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
     where l.ctid = any (array(
         select o.ctid
         from events.pgt_lease_log o
@@ -1180,38 +1227,31 @@ begin
         select
         from events.pgt_lease_log l
         where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap' and l.until <= p_now
-          and (l.fence is null or l.fence > v_final)
+          and l.fence > v_final
     ) then
         -- Something old runs: does it publish here? If nobody does, whoever drew these ids has ended.
-        v_final := coalesce(events.pgt_publishers(p_outbox), '18446744073709551615');
+        v_final := coalesce((select p.oldest from events.pgt_publishers(p_outbox) p), '18446744073709551615');
         update events.pgt_lease_log l
         set until = p_now + interval '100 milliseconds'
         where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap' and l.until <= p_now
-          and coalesce(l.fence, '18446744073709551615') >= v_final
-          and v_final < '18446744073709551615';
+          and l.fence > v_final;
     end if;
     with final as (
         update events.pgt_lease_log l
         set state = 'done'
         where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap'
-          and coalesce(l.fence, '18446744073709551615') <= v_final
+          and l.fence <= v_final
         returning l.ids
     )
     select range_agg(r) into v_ids from final f, unnest(f.ids) r;
     if v_ids is not null then
-        v_ids := events.pgt_outbox_visible(p_outbox, 0::smallint, v_ids);
+        v_ids := events.pgt_outbox_visible(p_outbox, v_ids);
     end if;
     if v_ids is not null then
         last_no := p_last_no + 1;
         came := true;
         insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
         values (p_group_no, last_no, p_cur, p_from_no, 'leased', v_ids);
-    end if;
-    if pg_current_xact_id_if_assigned() is null then
-        -- Gaps that were seen by a transaction too old to be their fence.
-        update events.pgt_lease_log l
-        set fence = pg_current_xact_id()
-        where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap' and l.fence is null;
     end if;
 end;
 $function$;
@@ -1242,13 +1282,20 @@ begin
         select l.no, l.ids, l.attempts, l.consumer_id, l.lost_by into v_due
         from events.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
-          and l.state = 'leased' and l.until <= p_now and lower(l.ids) > p_held
+          and l.state = 'leased' and l.until <= p_now and (lower(l.ids) > p_held or p_lane > 0)
         order by lower(l.ids)
         limit 1
         for update skip locked; -- one whose consumer commits just now is no more due
         exit when not found;
+        -- A lane goes on in order: not past rows that this consumer may not have, or whose consumer commits just now.
+        exit when p_lane > 0 and (lower(v_due.ids) <= p_held or exists (
+            select
+            from events.pgt_lease_log l
+            where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
+              and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
+        ));
 
-        ids := events.pgt_outbox_visible(p_group.outbox_name, p_lane, v_due.ids);
+        ids := events.pgt_outbox_visible(p_group.outbox_name, v_due.ids);
         if ids is not null and v_due.attempts >= p_group.max_attempts then
             perform events.pgt_bury(
                 p_group, ids, v_due.consumer_id, v_due.attempts,
@@ -1272,13 +1319,13 @@ begin
             until = p_now + p_visible,
             attempts = pgt_grant_due.attempts,
             leased_at = p_now,
-            lost_by = case when v_due.consumer_id is null then l.lost_by else l.lost_by || v_due.consumer_id end
+            lost_by = events.pgt_lost_by(l.lost_by, v_due.consumer_id)
         where l.group_no = p_group.group_no and l.lane = p_lane and l.no = v_due.no;
         if not isempty(v_rest) then
             -- More than was asked for: the rest stays due.
             insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
             select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', v_rest, v_due.attempts,
-                   case when v_due.consumer_id is null then v_due.lost_by else v_due.lost_by || v_due.consumer_id end
+                   events.pgt_lost_by(v_due.lost_by, v_due.consumer_id)
             from events.pgt_lease_log h
             where h.group_no = p_group.group_no and h.lane = p_lane
             order by h.no desc
@@ -1291,7 +1338,7 @@ $function$;
 comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8, int8) is 'Grants a consumer the lowest lease that is due again and above what it holds, or its first p_batch_size rows; ids is null if there is none.';
 
 -- Grants a consumer what is due again or came late, before what comes next; ids is null if there is no such thing for it.
--- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number, too.
+-- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number and that of the oldest open row, too.
 --
 -- p_floor_no: the oldest open row. p_last_no, p_cur: of the newest row.
 create function events.pgt_grant_open(
@@ -1305,7 +1352,8 @@ create function events.pgt_grant_open(
     p_cur bigint,
     out ids int8multirange,
     out attempts integer,
-    out last_no bigint
+    out last_no bigint,
+    out floor_no bigint
 )
     language plpgsql
 as $function$
@@ -1317,13 +1365,14 @@ begin
     if last_no - p_floor_no > 64 then
         last_no := events.pgt_reappend(p_group.group_no, p_floor_no, last_no);
     end if;
+    floor_no := p_floor_no + last_no - p_last_no; -- that it has moved tells commits to look again
     select bool_or(l.state = 'gap') as gaps,
            bool_or(l.state = 'leased' and l.until <= p_now) as due,
            bool_or(l.state = 'leased' and l.until <= p_now and l.consumer_id = p_consumer) as lost,
            max(upper(l.ids) - 1) filter (where l.state = 'leased' and l.until > p_now and l.consumer_id = p_consumer) as held
     into v_open
     from events.pgt_lease_log l
-    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state <> 'done';
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= pgt_grant_open.floor_no and l.state <> 'done';
     v_due := v_open.due;
     if v_open.lost then
         -- Who polls again has given up what ran out: a commit of later ids must not end it.
@@ -1331,11 +1380,11 @@ begin
     end if;
     if v_open.gaps then
         select s.last_no, v_due or s.came into last_no, v_due
-        from events.pgt_settle(p_group.group_no, p_group.outbox_name, p_floor_no, last_no, p_cur, p_now) s;
+        from events.pgt_settle(p_group.group_no, p_group.outbox_name, floor_no, last_no, p_cur, p_now) s;
     end if;
     if v_due then
         select r.ids, r.attempts into ids, attempts
-        from events.pgt_grant_due(p_group, 0::smallint, p_consumer, p_batch_size, p_now, p_visible, p_floor_no, coalesce(v_open.held, -1)) r;
+        from events.pgt_grant_due(p_group, 0::smallint, p_consumer, p_batch_size, p_now, p_visible, floor_no, coalesce(v_open.held, -1)) r;
     end if;
 end;
 $function$;
@@ -1370,11 +1419,13 @@ begin
     -- A fence must be younger than the sight of the gap: a number that this transaction had before is none.
     if pg_current_xact_id_if_assigned() is null then
         v_fence := pg_current_xact_id();
+    else
+        v_fence := (select p.fence from events.pgt_publishers(p_outbox) p);
     end if;
     select s.ids, s.last_id, s.oldest into ids, last_id, v_oldest
     from events.pgt_outbox_seen(p_outbox, p_cur, p_upto, p_batch_size) s;
     v_gap := int8multirange(int8range(p_cur, last_id, '(]')) - ids;
-    if not isempty(v_gap) and (v_fence is null or v_oldest < v_fence) then
+    if not isempty(v_gap) and v_oldest < v_fence then
         last_no := last_no + 1;
         insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence, until)
         values (p_group_no, last_no, last_id, p_floor_no, 'gap', v_gap, v_fence, p_now + interval '100 milliseconds');
@@ -1432,33 +1483,35 @@ create function events.pgt_watermark(p_group events.pgt_consumer_groups, p_now t
     language plpgsql
 as $function$
 declare
-    v_no     bigint;
-    v_water  bigint;
-    v_gap    record;
-    v_drawn  bigint;
-    v_fence  xid8;
-    v_oldest xid8;
-    v_final  boolean;
+    v_no    bigint;
+    v_water bigint;
+    v_gap   record;
+    v_drawn bigint;
+    v_fence xid8;
+    v_final boolean;
 begin
     select l.no, l.cur into v_no, v_water
     from events.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0
     order by l.no desc
     limit 1;
+    if not found then -- dropped while this one waited
+        perform events.pgt_group(p_group.group_name);
+        return null;
+    end if;
     select l.no, l.ids, l.fence, l.until into v_gap
     from events.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_no and l.state = 'gap';
     if found then
-        v_final := coalesce(v_gap.fence <= pg_snapshot_xmin(pg_current_snapshot()), false);
+        v_final := v_gap.fence <= pg_snapshot_xmin(pg_current_snapshot());
         if not v_final and v_gap.until <= p_now then
-            v_oldest := events.pgt_publishers(p_group.outbox_name);
-            v_final := coalesce(v_gap.fence <= v_oldest, v_oldest is null);
+            -- Something old runs: does it publish here?
+            v_final := coalesce((select v_gap.fence <= p.oldest from events.pgt_publishers(p_group.outbox_name) p), true);
         end if;
         if not v_final then
             update events.pgt_lease_log l
-            set fence = coalesce(l.fence, case when pg_current_xact_id_if_assigned() is null then pg_current_xact_id() end),
-                until = case when l.until <= p_now then p_now + interval '10 milliseconds' else l.until end
-            where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_no and (l.fence is null or l.until <= p_now);
+            set until = p_now + interval '10 milliseconds'
+            where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_no and l.until <= p_now;
             return v_water;
         end if;
         if upper(v_gap.ids) - 1 <= v_water then
@@ -1475,9 +1528,10 @@ begin
     if v_drawn > v_water then
         if pg_current_xact_id_if_assigned() is null then
             v_fence := pg_current_xact_id();
+        else -- a number that this transaction had before is no fence
+            v_fence := (select p.fence from events.pgt_publishers(p_group.outbox_name) p);
         end if;
-        select pg_snapshot_xmin(pg_current_snapshot()) into v_oldest;
-        v_final := coalesce(v_fence <= v_oldest, false);
+        v_final := v_fence <= pg_snapshot_xmin(pg_current_snapshot());
         insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence, until)
         values (
             p_group.group_no, v_no + 1, case when v_final then v_drawn else v_water end, v_no + 1,
@@ -1514,6 +1568,7 @@ declare
     v_lane  smallint;
     v_water bigint;
     v_held  bigint;
+    v_lost  boolean;
     v_head  record;
     v_open  record;
     v_ids   int8multirange;
@@ -1523,13 +1578,16 @@ begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     v_now := clock_timestamp();
     v_water := events.pgt_watermark(p_group, v_now);
-    perform events.pgt_disown(p_group.group_no, p_consumer, v_now);
-    select coalesce(max(upper(l.ids) - 1), -1) into v_held
-    from events.pgt_lease_log l
-    where l.group_no = p_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer;
+    select coalesce(max(upper(l.ids) - 1) filter (where l.until > v_now), -1), bool_or(l.until <= v_now) into v_held, v_lost
+    from events.pgt_lease_heads(p_group) h
+    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+    where l.state = 'leased' and l.consumer_id = p_consumer;
+    if v_lost then
+        perform events.pgt_disown(p_group.group_no, p_consumer, v_now);
+    end if;
 
     for v_step in 1..16 loop
-        v_lane := (v_first + v_step) % 16 + 1;
+        v_lane := ((v_first + v_step) % 16 + 1)::smallint;
         select l.no, l.cur, l.floor_no into v_head
         from events.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = v_lane
@@ -1582,20 +1640,22 @@ create function events.pgt_start(p_group events.pgt_consumer_groups, p_offset bi
     language plpgsql
 as $function$
 declare
-    v_no   bigint;
-    v_last bigint := p_offset;
-    v_gap  int8multirange;
+    v_no         bigint;
+    v_last       bigint := p_offset;
+    v_publishers record;
+    v_gap        int8multirange;
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     update events.pgt_lease_log l
-    set state = 'done', lost_by = case when l.consumer_id is null then l.lost_by else l.lost_by || l.consumer_id end
+    set state = 'done', lost_by = events.pgt_lost_by(l.lost_by, l.consumer_id)
     where l.group_no = p_group.group_no and l.state <> 'done';
     select coalesce(max(l.no), 0) into v_no from events.pgt_lease_log l where l.group_no = p_group.group_no;
 
     if p_offset is null then
         -- What is not to be seen of the ids up to here may still come.
         v_last := (select b.drawn_id from events.pgt_outbox_bounds(p_group.outbox_name) b);
-        if events.pgt_publishers(p_group.outbox_name) is not null then
+        select p.oldest, p.fence into v_publishers from events.pgt_publishers(p_group.outbox_name) p;
+        if v_publishers.oldest is not null then
             v_gap := int8multirange(int8range(0, v_last, '(]'))
                 - coalesce((select s.ids from events.pgt_outbox_seen(p_group.outbox_name, 0, v_last, null) s), '{}');
         end if;
@@ -1603,9 +1663,9 @@ begin
     insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
-    if not isempty(v_gap) then -- its fence is set by the next poll
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
-        values (p_group.group_no, v_no + 2, v_last, v_no + 2, 'gap', v_gap);
+    if not isempty(v_gap) then
+        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence)
+        values (p_group.group_no, v_no + 2, v_last, v_no + 2, 'gap', v_gap, v_publishers.fence);
     end if;
     return v_last;
 end;
@@ -1693,9 +1753,13 @@ begin
         return;
     end if;
     v_group := (events.pgt_group(p_group)).group_no;
-    perform pg_advisory_xact_lock(-2102687222, v_group); -- polls that run end first
+    -- Polls that run end first, and those that wait find nothing.
+    perform pg_advisory_xact_lock(-2102687222, v_group);
     delete from events.pgt_lease_log l where l.group_no = v_group;
-    delete from events.pgt_consumer_groups g where g.group_name = p_group;
+    delete from events.pgt_consumers c where c.group_no = v_group;
+    delete from events.pgt_consumer_dead_letters d where d.group_name = p_group;
+    delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group;
+    delete from events.pgt_consumer_groups g where g.group_no = v_group;
 end;
 $function$;
 comment on function events.drop_consumer_group(text, bool) is 'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.';
@@ -1737,6 +1801,7 @@ declare
     v_now   timestamptz;
     v_head  record;
     v_no    bigint;
+    v_floor bigint;
     v_last  bigint;
     v_rows  bigint;
     v_ids   int8multirange;
@@ -1753,18 +1818,14 @@ begin
     if v_group.known is not true then
         perform events.pgt_check_poll(p_group, p_consumer);
     end if;
-    if p_batch_size is null or p_batch_size < 1 or p_visibility_seconds is null or p_visibility_seconds < 1 then
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform events.pgt_require_read_committed('poll_outbox');
+    elsif p_batch_size is null or p_batch_size < 1 or p_visibility_seconds is null or p_visibility_seconds < 1 then
         raise exception using
             errcode = '22023',
             message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
             detail = 'Consumer group ' || p_group || '.',
             hint = 'Give the most rows to be granted, and how long they take to process.';
-    elsif current_setting('transaction_isolation') <> 'read committed' then
-        raise exception using
-            errcode = '25001',
-            message = 'poll_outbox must run in a READ COMMITTED transaction',
-            detail = 'This one is ' || upper(current_setting('transaction_isolation')) || ': it would not see what other consumers were granted.',
-            hint = 'Poll in a transaction of its own; only the work needs another isolation level.';
     elsif v_group.paused_at is not null then
         return;
     end if;
@@ -1789,8 +1850,12 @@ begin
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
     ) o;
     v_no := v_head.no;
+    v_floor := v_head.floor_no;
+    if v_no is null then -- the group was dropped while this one waited
+        perform events.pgt_group(p_group);
+    end if;
     if v_head.due or v_no - v_head.floor_no > 64 then
-        select g.ids, g.attempts, g.last_no into v_ids, v_tries, v_no
+        select g.ids, g.attempts, g.last_no, g.floor_no into v_ids, v_tries, v_no, v_floor
         from events.pgt_grant_open(
             events.pgt_group(p_group), p_consumer, p_batch_size, v_now, make_interval(secs => p_visibility_seconds), v_head.floor_no, v_no, v_head.cur
         ) g;
@@ -1808,11 +1873,11 @@ begin
             v_tries := 1;
             if v_last - v_head.cur <> v_rows then
                 select g.ids, g.last_id, g.last_no into v_ids, v_last, v_no
-                from events.pgt_note_gap(v_group.group_no, v_group.outbox_name, v_now, v_head.floor_no, v_no, v_head.cur, v_last, p_batch_size) g;
+                from events.pgt_note_gap(v_group.group_no, v_group.outbox_name, v_now, v_floor, v_no, v_head.cur, v_last, p_batch_size) g;
             end if;
             insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, consumer_id, until, attempts)
             values (
-                v_group.group_no, v_no + 1, v_last, v_head.floor_no, 'leased', v_ids,
+                v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids,
                 p_consumer, v_now + make_interval(secs => p_visibility_seconds), v_tries
             );
         end if;
@@ -1843,16 +1908,18 @@ end;
 $function$;
 comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids.';
 
--- Commits what commit_offset did not find: leases that a poll has just written again at the log's head, and those of ordered outboxes; returns
--- the highest id that this ended, 0 if none. Says why, if they were lost.
+-- Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the
+-- rows went to another consumer.
 -- Writes pgt_lease_log.
 create function events.pgt_commit_again(p_group text, p_consumer text, p_last_offset bigint)
     returns bigint
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group);
-    v_last  bigint;
+    v_group  events.pgt_consumer_groups := events.pgt_group(p_group);
+    v_offset bigint := least(p_last_offset, 9223372036854775806);
+    v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
+    v_last   bigint;
 begin
     perform events.pgt_require_consumer(p_consumer);
     if p_last_offset is null then
@@ -1862,37 +1929,47 @@ begin
             detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
             hint = 'Give the id of the last row that was handled.';
     end if;
-    perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
     with heads as materialized (
         select v_group.group_no as group_no, h.lane, h.floor_no
         from events.pgt_lease_heads(v_group) h
+        where h.lane > 0
     ),
     committed as (
-        update events.pgt_lease_log l
-        set state = case when upper(l.ids) <= p_last_offset + 1 then 'done' else 'leased' end,
-            ids = case when upper(l.ids) <= p_last_offset + 1 then l.ids else l.ids - int8multirange(int8range(null, p_last_offset, '(]')) end,
-            committed_at = clock_timestamp(),
-            committed_id = least(upper(l.ids) - 1, p_last_offset)
-        from heads h
-        where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
-          and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= p_last_offset
-        returning l.committed_id
-    )
+            update events.pgt_lease_log l
+            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
+                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
+                committed_at = clock_timestamp(),
+                committed_id = upper(l.ids * v_upto) - 1
+            from heads h
+            where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
+              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+            returning l.committed_id
+        )
     select max(c.committed_id) into v_last from committed c;
-    if v_last is null and exists (
+    if v_last is not null then
+        return v_last;
+    end if;
+    if exists (
         select
         from events.pgt_lease_log l
-        where l.group_no = v_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_last_offset
+        where l.group_no = v_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= v_offset
+          and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
+          and not exists ( -- it only says again what it has committed
+              select
+              from events.pgt_lease_log c
+              where c.group_no = v_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
+                and (c.committed_id = v_offset or c.state = 'done' and c.ids @> v_offset)
+          )
     ) then
         raise warning using
             message = format('lease lost: consumer %s of group %s commits nothing', p_consumer, p_group),
             detail = 'Its time ran out, or the group was moved; the rows go to another consumer.',
             hint = 'Roll back the work. Take a longer visibility timeout, or call extend_lease.';
     end if;
-    return coalesce(v_last, 0);
+    return 0::bigint;
 end;
 $function$;
-comment on function events.pgt_commit_again(text, text, int8) is 'Commits what commit_offset did not find: leases that a poll has just written again at the log''s head, and those of ordered outboxes; returns the highest id that this ended, 0 if none. Says why, if they were lost.';
+comment on function events.pgt_commit_again(text, text, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the rows went to another consumer.';
 
 -- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none.
 -- Writes pgt_lease_log.
@@ -1905,32 +1982,48 @@ create function events.commit_offset(p_group text, p_consumer text, p_last_offse
     set enable_bitmapscan = off
 as $function$
 declare
-    v_last bigint;
+    v_offset bigint := least(p_last_offset, 9223372036854775806); -- one more must be a number
+    v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
+    v_group  integer;
+    v_from   bigint;
+    v_newest bigint;
+    v_last   bigint;
 begin
-    with heads as materialized (
-        select g.group_no, 0::smallint as lane, h.floor_no
-        from events.pgt_consumer_groups g
-        cross join lateral (
-            select n.floor_no
-            from events.pgt_lease_log n
-            where n.group_no = g.group_no and n.lane = 0
-            order by n.no desc
-            limit 1
-        ) h
-        where g.group_name = p_group
-    ),
-    committed as (
-        update events.pgt_lease_log l
-        set state = case when upper(l.ids) <= p_last_offset + 1 then 'done' else 'leased' end,
-            ids = case when upper(l.ids) <= p_last_offset + 1 then l.ids else l.ids - int8multirange(int8range(null, p_last_offset, '(]')) end,
-            committed_at = clock_timestamp(),
-            committed_id = least(upper(l.ids) - 1, p_last_offset)
-        from heads h
-        where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
-          and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= p_last_offset
-        returning l.committed_id
-    )
-    select max(c.committed_id) into v_last from committed c;
+    loop
+        with heads as materialized (
+            select g.group_no, 0::smallint as lane, h.floor_no
+            from events.pgt_consumer_groups g
+            cross join lateral (
+                select n.floor_no
+                from events.pgt_lease_log n
+                where n.group_no = g.group_no and n.lane = 0
+                order by n.no desc
+                limit 1
+            ) h
+            where g.group_name = p_group
+        ),
+        committed as (
+            update events.pgt_lease_log l
+            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
+                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
+                committed_at = clock_timestamp(),
+                committed_id = upper(l.ids * v_upto) - 1
+            from heads h
+            where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
+              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+            returning l.committed_id
+        )
+        select (select h.group_no from heads h), (select h.floor_no from heads h), greatest(v_last, max(c.committed_id))
+        into v_group, v_from, v_last
+        from committed c;
+        -- A poll may just have written a lease again at the log's head, and then the floor has moved: look again.
+        select l.floor_no into v_newest
+        from events.pgt_lease_log l
+        where l.group_no = v_group and l.lane = 0
+        order by l.no desc
+        limit 1;
+        exit when v_newest is not distinct from v_from;
+    end loop;
     return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset));
 end;
 $function$;
@@ -1951,8 +2044,9 @@ declare
     v_count bigint := 0::bigint;
 begin
     perform events.pgt_require_consumer(p_consumer);
+    perform events.pgt_require_read_committed('reject_rows');
     perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
-    select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id is not null;
+    select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id < 9223372036854775807;
     if v_ids is null then
         return v_count;
     end if;
@@ -1963,7 +2057,7 @@ begin
         order by l.lane, l.no
         for update
     loop
-        v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.lane, v_lease.ids * v_ids);
+        v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
         continue when v_held is null;
         v_count := v_count + events.pgt_bury(v_group, v_held, p_consumer, v_lease.attempts, p_error);
         update events.pgt_lease_log l
@@ -1978,6 +2072,7 @@ $function$;
 comment on function events.reject_rows(text, text, int8[], text) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are.';
 
 -- Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.
+-- Those that the outbox has no more, since retention was forced, stay dead letters.
 -- Reads the outbox; writes pgt_consumer_dead_letters, pgt_lease_log.
 -- From outboxes and stream_tables in the spec.
 create function events.replay_dead_letters(p_group text, p_ids bigint[] default null)
@@ -1989,13 +2084,13 @@ declare
     v_ids   int8multirange;
     v_count bigint;
 begin
+    perform events.pgt_require_read_committed('replay_dead_letters');
     perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
-    with replayed as (
-        delete from events.pgt_consumer_dead_letters d
-        where d.group_name = p_group and (p_ids is null or d.id = any (p_ids))
-        returning d.id
-    )
-    select range_agg(int8range(r.id, r.id, '[]')), count(*) into v_ids, v_count from replayed r;
+    select events.pgt_outbox_visible(v_group.outbox_name, range_agg(int8range(d.id, d.id, '[]'))) into v_ids
+    from events.pgt_consumer_dead_letters d
+    where d.group_name = p_group and (p_ids is null or d.id = any (p_ids));
+    delete from events.pgt_consumer_dead_letters d where d.group_name = p_group and v_ids @> d.id;
+    get diagnostics v_count = row_count;
     if v_count > 0 then
         if v_group.outbox_name in ('account_events') then
             perform events.pgt_give_back_lanes(v_group, v_ids);
@@ -2011,7 +2106,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.';
+comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those that the outbox has no more, since retention was forced, stay dead letters.';
 
 -- Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the
 -- current one if it holds nothing.
@@ -2023,6 +2118,7 @@ create function events.extend_lease(p_group text, p_consumer text, p_extension_s
 as $function$
 declare
     v_group integer := (events.pgt_group(p_group)).group_no;
+    v_now   timestamptz := clock_timestamp();
     v_until timestamptz;
 begin
     perform events.pgt_require_consumer(p_consumer);
@@ -2033,20 +2129,23 @@ begin
             detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
             hint = 'Give how many seconds the work still takes.';
     end if;
-    with extended as (
-        update events.pgt_lease_log l
-        set until = greatest(l.until, clock_timestamp() + make_interval(secs => p_extension_seconds))
-        where l.group_no = v_group and l.state = 'leased' and l.consumer_id = p_consumer and l.until > clock_timestamp()
-        returning l.until
-    )
-    select max(e.until) into v_until from extended e;
-    return coalesce(v_until, clock_timestamp());
+    for v_look in 1..2 loop -- a poll may just have written a lease again at the log's head
+        with extended as (
+            update events.pgt_lease_log l
+            set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
+            where l.group_no = v_group and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
+              and (v_look = 1 or l.until < v_now + make_interval(secs => p_extension_seconds))
+            returning l.until
+        )
+        select greatest(v_until, max(e.until)) into v_until from extended e;
+    end loop;
+    return coalesce(v_until, v_now);
 end;
 $function$;
 comment on function events.extend_lease(text, text, int4) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing.';
 
 -- Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.
--- Reads the outbox; writes pgt_lease_log; notifies pg_trickle_alert.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
 -- From outboxes and stream_tables in the spec.
 create function events.seek_offset(p_group text, p_consumer text, p_new_offset bigint)
     returns bigint
@@ -2057,6 +2156,7 @@ declare
     v_offset bigint;
 begin
     perform events.pgt_require_consumer(p_consumer);
+    perform events.pgt_require_read_committed('seek_offset');
     if p_new_offset < 0 then
         raise exception using
             errcode = '22023',
@@ -2065,6 +2165,11 @@ begin
             hint = '0 is the beginning, null the end.';
     end if;
     v_offset := events.pgt_start(v_group, p_new_offset);
+    -- Dead letters that come again anyway are none any more.
+    delete from events.pgt_consumer_dead_letters d
+    where d.group_name = p_group
+      and d.id > v_offset
+      and events.pgt_outbox_visible(v_group.outbox_name, int8multirange(int8range(d.id, d.id, '[]'))) is not null;
     -- What is skipped needs no acknowledgement, what comes again does.
     update events.pgt_consumer_groups g set start_id = v_offset where g.group_no = v_group.group_no;
     delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group and a.outbox_id > v_offset;
@@ -2360,7 +2465,7 @@ begin
             returning g.group_no, s.*
         loop
             update events.pgt_lease_log l
-            set until = '-infinity', consumer_id = null, lost_by = l.lost_by || v_silent.consumer_id
+            set until = '-infinity', consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_silent.consumer_id)
             where l.group_no = v_silent.group_no and l.state = 'leased' and l.consumer_id = v_silent.consumer_id;
             update events.pgt_consumer_groups g
             set last_active_at = greatest(g.last_active_at, v_silent.last_heartbeat_at)
@@ -2410,6 +2515,8 @@ create function events.attach()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_messages text := current_setting('client_min_messages');
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
     insert into events.pgt_settings as s (name, value, spec_value)
@@ -2448,13 +2555,35 @@ begin
     if not exists (select from pg_publication p where p.pubname = 'events_outbox_shop_events')
         and has_database_privilege(current_database(), 'create')
     then
+        -- It would warn that wal_level is not logical, which concerns only those who want to subscribe.
+        perform set_config('client_min_messages', 'error', true);
         create publication events_outbox_shop_events for table events.outbox_shop_events with (publish = 'insert');
+        perform set_config('client_min_messages', v_messages, true);
+    elsif exists ( -- a dump of an extension has the publication, and does not say of which table
+        select
+        from pg_publication p
+        where p.pubname = 'events_outbox_shop_events'
+          and pg_has_role(p.pubowner, 'usage')
+          and not exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = 'events.outbox_shop_events'::regclass)
+    ) then
+        alter publication events_outbox_shop_events add table events.outbox_shop_events;
     end if;
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do nothing;
     if not exists (select from pg_publication p where p.pubname = 'events_outbox_account_events')
         and has_database_privilege(current_database(), 'create')
     then
+        -- It would warn that wal_level is not logical, which concerns only those who want to subscribe.
+        perform set_config('client_min_messages', 'error', true);
         create publication events_outbox_account_events for table events.outbox_account_events with (publish = 'insert');
+        perform set_config('client_min_messages', v_messages, true);
+    elsif exists ( -- a dump of an extension has the publication, and does not say of which table
+        select
+        from pg_publication p
+        where p.pubname = 'events_outbox_account_events'
+          and pg_has_role(p.pubowner, 'usage')
+          and not exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = 'events.outbox_account_events'::regclass)
+    ) then
+        alter publication events_outbox_account_events add table events.outbox_account_events;
     end if;
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
         perform events.create_consumer_group('shipping', 'shop_events', 'earliest', 10);
@@ -2512,8 +2641,12 @@ create function events.after_restore()
 as $function$
 begin
     perform events.attach();
-    -- Polls set new fences.
-    update events.pgt_lease_log l set fence = null where l.state = 'gap';
+    -- Whoever published elsewhere does not run here; only ids that somebody here has drawn may still come.
+    update events.pgt_lease_log l
+    set fence = p.fence
+    from events.pgt_consumer_groups g
+    cross join lateral events.pgt_publishers(g.outbox_name) p
+    where l.group_no = g.group_no and l.state = 'gap';
     update events.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
@@ -2762,7 +2895,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '8d1258f45627c09d409ea24ad403b8e9', 'plain');
+values ('events', '1.0.0', '4138c5e3b8bed895df92df4e8ede70f4', 'plain');
 
 select events.attach();
 

@@ -23,6 +23,12 @@ roles: {monitor: status_monitor}
 schema: [schema.sql]
 inboxes:
   - {name: work}
+outboxes:
+  - {name: feed}
+  - {name: keyed, ordering_key: aggregate_id}
+consumer_groups:
+  - {name: mailer, outbox: feed, auto_offset_reset: earliest}
+  - {name: nobody, outbox: keyed, auto_offset_reset: earliest}
 stream_tables:
   - name: public.shares
     query: |
@@ -56,8 +62,13 @@ func TestStatus(t *testing.T) {
 		db.Exec(t, "call looked_at.tick()")
 	}
 	db.Exec(t, "select looked_at.pause_inbox('work'); insert into orders values (2, 2)")
+	db.Exec(t, "select looked_at.outbox_publish(o, 't', '{}', 'k' || i) from generate_series(1, 9) i, unnest(array['feed', 'keyed']) o")
+	db.Exec(t, "select from looked_at.poll_outbox('mailer', 'a', 4)")
+	db.Exec(t, "select looked_at.reject_rows('mailer', 'a', array[2], 'bad'), looked_at.pause_group('mailer')")
 	// What is old enough has the same age whenever one looks.
 	db.Exec(t, `update looked_at.pgt_stream_table_state set last_refresh_at = now() - interval '3 days';
+		update looked_at.outbox_feed set created_at = now() - interval '3 days';
+		update looked_at.outbox_keyed set created_at = now() - interval '3 days';
 		update looked_at.pgt_tasks set runs = 7, last_run_at = case when task ~ 'prun' then '-infinity' else now() - interval '4 days' end`)
 
 	text = status(t, "-f", filepath.Join(dir, "spec.yaml"), "--dsn", monitor)
@@ -67,7 +78,7 @@ func TestStatus(t *testing.T) {
 	if err := json.Unmarshal([]byte(status(t, "--json", "--schema", "looked_at", "--dsn", monitor)), &read); err != nil {
 		t.Fatal(err)
 	}
-	if len(read.StreamTables) != 2 || *read.StreamTables[0].Waiting != 2 || read.StreamTables[0].Status != "suspended" || read.Inboxes[0].DeadLetters != 12 || len(read.Problems) != 4 {
+	if len(read.StreamTables) != 2 || *read.StreamTables[0].Waiting != 2 || read.StreamTables[0].Status != "suspended" || read.Inboxes[0].DeadLetters != 12 || len(read.Problems) != 7 || len(read.Outboxes) != 2 || read.Groups[0].Lag != 8 || read.Groups[0].Leased != 3 || read.Groups[0].DeadLetters != 1 {
 		t.Errorf("as JSON: %+v", read)
 	}
 }
