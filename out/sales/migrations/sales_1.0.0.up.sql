@@ -5212,7 +5212,7 @@ begin
           and not exists (select from sales.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is not null);
     end if;
     if found then
-        update sales.pgt_source_state s set shape = null where s.source in ('public.orders');
+        update sales.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
     if sales.pgt_sources_fit('sales.large_orders') then
         if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.remake) then
@@ -5497,7 +5497,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '781db9064eb052edaaa8902342472f32', 'plain');
+values ('sales', '1.0.0', 'f20d6ef429a4bb453f9551b800cc8d4f', 'plain');
 
 select sales.attach();
 
