@@ -222,3 +222,29 @@ func TestListen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRelayLoses: a relay whose rows were taken from it while it worked takes its work back.
+func TestRelayLoses(t *testing.T) {
+	db := events(t)
+	p := pool(t, db.DSN())
+	other := db.Connect(t)
+	r := relay(p, "a")
+	turn := 0
+	r.Handle = func(ctx context.Context, tx pgx.Tx, e Event) error {
+		if turn++; turn == 1 {
+			if _, err := other.Exec(ctx, `select events.seek_offset('shipping', 'b', 0)`); err != nil {
+				return err
+			}
+		}
+		return ship(ctx, tx, e)
+	}
+	if _, err := PlaceOrder(t.Context(), p, Order{ID: "o", Amount: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	stop := start(t, r)
+	until(t, db, nothingLeft)
+	stop()
+	if shipped := pgtest.One[int64](t, db, `select count(*) from shipments`); shipped != 1 || turn != 2 {
+		t.Errorf("%d shipments in %d turns", shipped, turn)
+	}
+}
