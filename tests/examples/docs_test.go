@@ -41,20 +41,31 @@ func blocks(t *testing.T, document string) []block {
 	return found
 }
 
-// TestOutboxDocument installs the specs of docs/outbox.md and runs its SQL, from top to bottom, over one connection. An arrow behind a
-// statement gives its rows: values between bars, rows between slashes. Go blocks are looked up in this directory.
-func TestOutboxDocument(t *testing.T) {
-	db := pgtest.DB(t)
-	conn := db.Connect(t)
+// TestDocuments installs the specs of each document and runs its SQL, from top to bottom, over one connection. An arrow behind a statement
+// gives its rows: values between bars, rows between slashes. The schema of a spec is the SQL right before it. Go blocks are looked up in
+// this directory.
+func TestDocuments(t *testing.T) {
 	sources := goFiles(t)
-	for _, b := range blocks(t, "outbox.md") {
+	for _, name := range []string{"outbox.md", "stream-table-outbox.md"} {
+		t.Run(name, func(t *testing.T) { runDocument(t, name, sources) })
+	}
+}
+
+func runDocument(t *testing.T, name, sources string) {
+	t.Helper()
+	conn := pgtest.DB(t).Connect(t)
+	schema := ""
+	for _, b := range blocks(t, name) {
 		switch b.language {
 		case "yaml":
-			extension := installed.Text(t, b.text)
-			if _, err := conn.Exec(t.Context(), extension.Install(generator.Plain)); err != nil {
-				t.Fatalf("line %d: %s", b.line, pgtest.ErrorText(err))
+			extension := generate(t, b.text, schema)
+			for _, script := range []string{extension.Install(generator.Plain), extension.Fill()} {
+				if _, err := conn.Exec(t.Context(), script); err != nil {
+					t.Fatalf("line %d: %s", b.line, pgtest.ErrorText(err))
+				}
 			}
 		case "sql":
+			schema = b.text
 			runBlock(t, conn, b)
 		case "go":
 			if !strings.Contains(sources, b.text) {
@@ -62,6 +73,18 @@ func TestOutboxDocument(t *testing.T) {
 			}
 		}
 	}
+}
+
+// generate makes the extension of a spec, whose DDL is in schema.sql.
+func generate(t *testing.T, spec, schema string) *generator.Extension {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"spec.yaml": spec, "schema.sql": schema} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return installed.Load(t, filepath.Join(dir, "spec.yaml"))
 }
 
 func goFiles(t *testing.T) string {
