@@ -18,7 +18,7 @@ build: ## build bin/sluice
 	go build -o bin/sluice ./cmd/sluice
 
 .PHONY: demo
-demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes and stream tables
+demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, stream tables and an outbox
 	go run ./cmd/sluice demo
 
 .PHONY: test

@@ -22,10 +22,11 @@ func newDemo() *cobra.Command {
 	options := demo.Options{Events: 5000, Writers: 4, Workers: 6}
 	command := &cobra.Command{
 		Use:   "demo",
-		Short: "Starts a throw-away PostgreSQL and drives real traffic through an inbox",
+		Short: "Starts a throw-away PostgreSQL and drives real traffic through inboxes, stream tables and an outbox",
 		Long: "Starts a throw-away PostgreSQL, installs the sample shop and sends it events: duplicates, out of order, delayed, poison.\n" +
-			"Concurrent workers process them, some fail, some are killed. Then it checks that each event had its effect exactly once,\n" +
-			"and exits 1 if it had not. It needs nothing but PostgreSQL's binaries, and leaves nothing behind.",
+			"Concurrent workers process them, some fail, some are killed. With each effect they publish an event, which a group of consumers\n" +
+			"reads, one of which is killed. Then it checks that each event had its effect exactly once and was delivered, and exits 1 if not.\n" +
+			"It needs nothing but PostgreSQL's binaries, and leaves nothing behind.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			if err := checkDemo(options); err != nil {

@@ -88,7 +88,7 @@ func (s *stage) perform(ctx context.Context, o Options, plan *Plan, heard *compl
 		return nil, err
 	}
 	facts := Facts{
-		Plan: plan, MaxRetries: s.maxRetries, Tally: run.tallies.Total(), Losses: run.losses,
+		Plan: plan, MaxRetries: s.maxRetries, Tally: run.tallies.Total(), Losses: run.losses, ConsumerLosses: run.consumerLosses,
 		Looks: run.looks, WrongLooks: run.wrong, Complaints: heard.all(), Observation: seen,
 	}
 	report := newReport(o, facts, run.tallies, took)
@@ -101,6 +101,8 @@ type traces struct {
 	tallies      Tallies
 	losses       []Loss
 	looks, wrong int
+
+	consumerLosses []Loss
 }
 
 // traffic lets writers, workers and a watcher loose, and returns when nothing is left to do.
@@ -108,6 +110,7 @@ func (s *stage) traffic(ctx context.Context, o Options, plan *Plan, show display
 	show.note("%d writers send %d events in %d deliveries, %d workers process them", o.Writers, len(plan.Events), plan.Deliveries, o.Workers)
 	sent, done := make(chan struct{}), make(chan struct{})
 	workers := &crew{dsn: s.dsn, plan: plan, crashes: newCrashes(len(plan.good())), done: done, note: show.note}
+	consumers := newConsumers(s.dsn, len(plan.good()), done, show.note)
 	look := &watcher{total: len(plan.Events), sent: sent, show: show}
 	var tallies Tallies
 	group, ctx := errgroup.WithContext(ctx)
@@ -117,12 +120,13 @@ func (s *stage) traffic(ctx context.Context, o Options, plan *Plan, show display
 		return err
 	})
 	group.Go(func() error { return workers.work(ctx, o.Workers) })
+	group.Go(func() error { return consumers.work(ctx) })
 	group.Go(func() error {
 		defer close(done)
 		return withConn(ctx, s.dsn, "watcher", func(conn *pgx.Conn) error { return look.run(ctx, conn) })
 	})
 	err := group.Wait()
-	return traces{tallies, workers.losses, look.looks, look.wrong}, err
+	return traces{tallies, workers.losses, look.looks, look.wrong, consumers.losses}, err
 }
 
 func newReport(o Options, f Facts, tallies Tallies, took time.Duration) *Report {
@@ -131,7 +135,8 @@ func newReport(o Options, f Facts, tallies Tallies, took time.Duration) *Report 
 		Seed: o.Seed, Events: len(f.Plan.Events), OutOfOrder: f.Plan.OutOfOrder, Delayed: f.Plan.Delayed,
 		Writers: o.Writers, Workers: o.Workers,
 		Seconds: took.Seconds(), Throughput: float64(total.Processed) / took.Seconds(),
-		Total: TypeRow{"", f.Tally, total}, Losses: f.Losses, Checks: Verify(f),
+		Total: TypeRow{"", f.Tally, total}, Outbox: f.outbox(), Consumers: consumersOfGroup,
+		Losses: f.Losses, ConsumerLosses: f.ConsumerLosses, Checks: Verify(f),
 	}
 	for _, kind := range eventTypes {
 		r.Types = append(r.Types, TypeRow{kind, tallies[kind], f.Types[kind]})

@@ -1,4 +1,4 @@
--- What one message does to the shop: $1 event id, $2 event type, $3 payload, $4 worker.
+-- What one message does to the shop, and what the shop tells others of it: $1 event id, $2 event type, $3 payload, $4 worker.
 --
 -- Messages of an order may come in any order: whichever is first makes the order's row, and a status only moves forward.
 with message as (
@@ -24,7 +24,12 @@ captured as (
     select m.payment_id, m.order_id, m.amount
     from message m
     where m.event_type = 'payment.captured'
+),
+booked as (
+    insert into ledger (event_id, event_type, order_id, amount, worker)
+    select m.event_id, m.event_type, m.order_id, m.amount, $4
+    from message m
+    returning event_id, event_type, order_id, amount
 )
-insert into ledger (event_id, event_type, order_id, amount, worker)
-select m.event_id, m.event_type, m.order_id, m.amount, $4
-from message m
+select events.outbox_publish('shop_events', b.event_type, jsonb_build_object('event_id', b.event_id, 'amount', b.amount), b.order_id)
+from booked b

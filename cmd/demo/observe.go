@@ -19,6 +19,10 @@ type Observation struct {
 	Ticks    int                 // of the scheduler
 	Errors   []string            // of background tasks
 	Tables   map[string]Compared // by stream table
+
+	Published  map[string]int      // by event: its rows in the outbox
+	Deliveries map[string][]string // by event: the consumers that it was delivered to
+	Delivered  Outcome             // of the outbox
 }
 
 // Compared is a stream table beside its query, computed anew.
@@ -81,10 +85,22 @@ select (select sum(m.retry_count) from ` + messagesSQL + `),
        (select coalesce(sum(p.amount) * 100, 0)::bigint from captured_payments p),
        (select min(t.runs) from pgtrickle.pgt_tasks t where t.task like '%: counts')`
 
+// deliveredSQL measures from the beginning of the transaction that published, which is when an event says it was created.
+const deliveredSQL = `
+select count(distinct d.outbox_id),
+       count(distinct d.outbox_id) filter (where d.attempts > 1),
+       (select count(*) from events.pgt_consumer_dead_letters),
+       percentile_cont(0.5) within group (order by l.ms) filter (where d.attempts = 1),
+       percentile_cont(0.99) within group (order by l.ms) filter (where d.attempts = 1)
+from deliveries d
+join events.outbox_shop_events e on e.id = d.outbox_id
+cross join lateral (select extract(epoch from d.delivered_at - e.created_at)::float8 * 1000 as ms) l`
+
 // observe reads the end of a run; late are ids whose latency says nothing.
 func observe(ctx context.Context, conn *pgx.Conn, late []string) (Observation, error) {
 	o := Observation{
 		Effects: map[string][]string{}, Dead: map[string]bool{}, Stats: map[string]Counts{}, Recount: map[string]Counts{}, Types: map[string]Outcome{},
+		Published: map[string]int{}, Deliveries: map[string][]string{},
 	}
 	r := reader{ctx: ctx, conn: conn}
 
@@ -101,7 +117,15 @@ func observe(ctx context.Context, conn *pgx.Conn, late []string) (Observation, e
 	r.args = []any{late}
 	r.each(outcomeSQL, func() { o.Types[kind] = outcome },
 		&kind, &outcome.Processed, &outcome.Retried, &outcome.DeadLetters, &outcome.P50, &outcome.P99)
-	r.each(`select task || ': ' || last_error from pgtrickle.pgt_tasks where last_error is not null`,
+	var count int
+	r.each(`select payload ->> 'event_id', count(*) from events.outbox_shop_events group by 1`, func() { o.Published[id] = count }, &id, &count)
+	r.each(`select event_id, array_agg(consumer) from deliveries group by event_id`, func() { o.Deliveries[id], workers = workers, nil }, &id, &workers)
+	d := &o.Delivered
+	r.each(deliveredSQL, func() {}, &d.Processed, &d.Retried, &d.DeadLetters, &d.P50, &d.P99)
+	r.each(`
+		select task || ': ' || last_error
+		from (table pgtrickle.pgt_tasks union all table events.pgt_tasks) t
+		where last_error is not null`,
 		func() { o.Errors = append(o.Errors, text) }, &text)
 	r.each(totalsSQL, func() {}, &o.Failures, &o.Orders, &o.Captured, &o.Ticks)
 	if r.err == nil {

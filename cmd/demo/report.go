@@ -23,8 +23,12 @@ type Report struct {
 	Throughput float64   `json:"per_second"` // messages processed
 	Types      []TypeRow `json:"types"`
 	Total      TypeRow   `json:"total"`
+	Outbox     TypeRow   `json:"outbox"` // sent: published; received: delivered; duplicates: delivered again
+	Consumers  int       `json:"consumers"`
 	Losses     []Loss    `json:"losses"`
 	Checks     []Check   `json:"checks"`
+
+	ConsumerLosses []Loss `json:"consumer_losses"`
 }
 
 // TypeRow is what became of the events of a type.
@@ -76,6 +80,7 @@ func (r *Report) table() string {
 		t.AppendRow(row.cells(row.Type))
 	}
 	t.AppendFooter(r.Total.cells("all"))
+	t.AppendFooter(r.Outbox.cells(r.Outbox.Type))
 	columns := []table.ColumnConfig{}
 	for number := 2; number <= 9; number++ {
 		columns = append(columns, table.ColumnConfig{Number: number, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
@@ -103,17 +108,26 @@ func (r *Report) summary() string {
 	line("throughput", "%.0f messages/s: %d processed in %.1f s by %d workers while %d writers sent", r.Throughput, r.Total.Processed, r.Seconds, r.Workers, r.Writers)
 	line("latency", "p50 %s ms, p99 %s ms from received to processed, without those delayed, retried or committed late", millis(r.Total.P50), millis(r.Total.P99))
 	line("arrivals", "%d events after a later one of their order, %d delayed by their sender", r.OutOfOrder, r.Delayed)
-	killed, messages := 0, 0
+	killed := 0
 	for _, loss := range r.Losses {
-		messages += loss.Messages
 		if loss.How.Killed() {
 			killed++
 		}
 	}
-	line("killed workers", "%d, and %d that rolled back; %d messages were in their transactions", killed, len(r.Losses)-killed, messages)
+	line("killed workers", "%d, and %d that rolled back; %d messages were in their transactions", killed, len(r.Losses)-killed, held(r.Losses))
+	line("outbox", "%d events published with their effects, to a group of %d consumers; %d killed, holding %d; latency from the start of the publishing transaction",
+		r.Outbox.Sent, r.Consumers, len(r.ConsumerLosses), held(r.ConsumerLosses))
 	line("server", "PostgreSQL %s, fsync and synchronous_commit on", r.Postgres)
 	line("seed", "%d", r.Seed)
 	return b.String()
+}
+
+func held(losses []Loss) int {
+	total := 0
+	for _, loss := range losses {
+		total += loss.Messages
+	}
+	return total
 }
 
 func (r *Report) verdicts() string {

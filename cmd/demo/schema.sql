@@ -10,6 +10,15 @@ create table ledger (
     booked_at  timestamptz    not null default clock_timestamp()
 );
 
+-- What consumers of the outbox were handed; without a key for the same reason.
+create table deliveries (
+    event_id     text        not null,
+    outbox_id    bigint      not null,
+    attempts     integer     not null,
+    consumer     text        not null,
+    delivered_at timestamptz not null default clock_timestamp()
+);
+
 -- As many as the events speak of.
 insert into customers (name, email)
 select 'Customer ' || n, 'customer' || n || '@example.com'

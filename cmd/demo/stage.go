@@ -32,6 +32,7 @@ type stage struct {
 	dsn        string
 	extension  *generator.Extension // the shop's inboxes
 	sales      *generator.Extension // stream tables over the shop's own tables
+	events     *generator.Extension // the outbox of what happens in the shop
 	maxRetries map[string]int       // by inbox
 }
 
@@ -42,6 +43,9 @@ func build(ctx context.Context, show display) (*stage, error) {
 	if s.sales, err = Sample("sales"); err != nil {
 		return nil, err
 	}
+	if s.events, err = Sample("events"); err != nil {
+		return nil, err
+	}
 	if s.extension, err = Sample("shop"); err != nil {
 		return nil, err
 	}
@@ -49,8 +53,14 @@ func build(ctx context.Context, show display) (*stage, error) {
 		return nil, NoServer{err}
 	}
 	s.dsn = s.server.DSN("shop")
-	show.note("installing extensions %s %s and %s %s", s.extension.Name, s.extension.Version, s.sales.Name, s.sales.Version)
+	for _, e := range s.extensions() {
+		show.note("installing extension %s %s", e.Name, e.Version)
+	}
 	return s, s.install(ctx)
+}
+
+func (s *stage) extensions() []*generator.Extension {
+	return []*generator.Extension{s.extension, s.sales, s.events}
 }
 
 func startServer(ctx context.Context, show display) (*sandbox.Server, error) {
@@ -100,7 +110,7 @@ func (s *stage) install(ctx context.Context) error {
 		if _, err := conn.PgConn().Exec(ctx, string(tables)+ledgerSQL).ReadAll(); err != nil {
 			return err
 		}
-		for _, e := range []*generator.Extension{s.extension, s.sales} {
+		for _, e := range s.extensions() {
 			if _, err := live.Apply(ctx, conn, e, live.Options{}); err != nil {
 				return err
 			}
@@ -146,7 +156,7 @@ func (c *complaints) all() []string {
 func (s *stage) schedule(ctx context.Context, heard *complaints) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group errgroup.Group
-	for _, e := range []*generator.Extension{s.extension, s.sales} {
+	for _, e := range s.extensions() {
 		group.Go(func() error {
 			scheduler := live.Scheduler{DSN: s.dsn, Schema: e.Schema, Every: tickEvery, Log: heard.log}
 			return scheduler.Run(ctx)

@@ -23,13 +23,16 @@ type Facts struct {
 	Looks      int            // at the statistics during the run
 	WrongLooks int            // in which they disagreed with the messages
 	Complaints []string       // of the scheduler
+
+	ConsumerLosses []Loss // of consumers of the outbox
 	Observation
 }
 
 // Verify compares what happened with what was sent.
 func Verify(f Facts) []Check {
 	return []Check{
-		f.nothingLeft(), f.exactlyOnce(), f.deadLetters(), f.deduplication(), f.retries(), f.rescue(), f.books(), f.streamTables(), f.statistics(), f.background(),
+		f.nothingLeft(), f.exactlyOnce(), f.deadLetters(), f.deduplication(), f.retries(), f.rescue(), f.books(), f.streamTables(),
+		f.delivery(), f.takeover(), f.statistics(), f.background(),
 	}
 }
 

@@ -21,6 +21,7 @@ func clean(t *testing.T) Facts {
 		Looks:      7,
 		Observation: Observation{
 			Effects: map[string][]string{}, Dead: map[string]bool{}, Recount: map[string]Counts{}, Ticks: 3,
+			Published: map[string]int{}, Deliveries: map[string][]string{},
 		},
 	}
 	orders := map[string]bool{}
@@ -32,6 +33,7 @@ func clean(t *testing.T) Facts {
 			f.Failures += 3
 		} else {
 			f.Effects[e.ID] = []string{"worker 1.2"}
+			f.Published[e.ID], f.Deliveries[e.ID] = 1, []string{"consumer 2"}
 			counts.Processed++
 			f.Failures += e.Fails
 			orders[e.OrderID] = true
@@ -45,6 +47,7 @@ func clean(t *testing.T) Facts {
 	f.Tables = map[string]Compared{"totals": {Rows: 3}}
 	f.Stats = maps.Clone(f.Recount)
 	f.Losses = []Loss{{Worker: "worker 1.1", How: terminated, Messages: 1, ids: []string{anyGood(f).ID}}}
+	f.ConsumerLosses = []Loss{{Worker: "consumer 1", How: terminated, Messages: 1, ids: []string{anyGood(f).ID}}}
 	return f
 }
 
@@ -64,6 +67,8 @@ func TestVerifyFindsFaults(t *testing.T) {
 		attempts   = "attempts failed as planned, no more and no less"
 		rescued    = "what dead workers left was processed by others"
 		books      = "the shop's books are right"
+		delivered  = "each effect was published and delivered once"
+		taken      = "what a dead consumer held went to others"
 		statistics = "statistics agree with a recount"
 		background = "background work ran without complaint"
 	)
@@ -73,10 +78,10 @@ func TestVerifyFindsFaults(t *testing.T) {
 		fails []string
 	}{
 		{"none", func(*Facts) {}, nil},
-		{"effect missing", func(f *Facts) { delete(f.Effects, f.Plan.good()[0].ID) }, []string{once}},
+		{"effect missing", func(f *Facts) { delete(f.Effects, f.Plan.good()[0].ID) }, []string{once, delivered}},
 		{"effect twice", func(f *Facts) { f.Effects[f.Plan.good()[0].ID] = []string{"worker 1.1", "worker 2.1"} }, []string{once}},
-		{"effect of poison", func(f *Facts) { f.Effects[anyPoison(*f).ID] = []string{"worker 1.1"} }, []string{once}},
-		{"effect of nothing sent", func(f *Facts) { f.Effects["evt"] = []string{"worker 1.1"} }, []string{once}},
+		{"effect of poison", func(f *Facts) { f.Effects[anyPoison(*f).ID] = []string{"worker 1.1"} }, []string{once, delivered}},
+		{"effect of nothing sent", func(f *Facts) { f.Effects["evt"] = []string{"worker 1.1"} }, []string{once, delivered}},
 		{"dead letter missing", func(f *Facts) { delete(f.Dead, anyPoison(*f).ID) }, []string{dead}},
 		{"dead letter that is none", func(f *Facts) { f.Dead[anyGood(*f).ID] = true }, []string{dead}},
 		{"duplicate not counted", func(f *Facts) { f.Tally.Duplicates-- }, []string{sent}},
@@ -87,6 +92,15 @@ func TestVerifyFindsFaults(t *testing.T) {
 		{"nobody killed", func(f *Facts) { f.Losses[0].How = gaveUp }, []string{rescued}},
 		{"order missing", func(f *Facts) { f.Orders-- }, []string{books}},
 		{"cent too much", func(f *Facts) { f.Captured++ }, []string{books}},
+		{"effect not published", func(f *Facts) { delete(f.Published, f.Plan.good()[0].ID) }, []string{delivered}},
+		{"effect published twice", func(f *Facts) { f.Published[f.Plan.good()[0].ID] = 2 }, []string{delivered}},
+		{"event of an effect that was rolled back", func(f *Facts) { f.Published[anyPoison(*f).ID] = 1 }, []string{delivered}},
+		{"event not delivered", func(f *Facts) { delete(f.Deliveries, f.Plan.good()[0].ID) }, []string{delivered}},
+		{"event delivered twice", func(f *Facts) {
+			f.Deliveries[f.Plan.good()[0].ID] = []string{"consumer 2", "consumer 3"}
+		}, []string{delivered}},
+		{"event delivered by the dead", func(f *Facts) { f.Deliveries[anyGood(*f).ID] = []string{"consumer 1"} }, []string{taken}},
+		{"no consumer killed", func(f *Facts) { f.ConsumerLosses = nil }, []string{taken}},
 		{"statistics off", func(f *Facts) { f.Stats["order.placed"] = Counts{Pending: 1} }, []string{statistics}},
 		{"stream table off", func(f *Facts) { f.Tables["totals"] = Compared{Rows: 3, Wrong: 1} }, []string{"stream tables equal their queries"}},
 		{"statistics off for a moment", func(f *Facts) { f.WrongLooks = 1 }, []string{statistics}},

@@ -21,6 +21,8 @@ var checks = []string{
 	"what dead workers left was processed by others",
 	"the shop's books are right",
 	"stream tables equal their queries",
+	"each effect was published and delivered once",
+	"what a dead consumer held went to others",
 	"statistics agree with a recount",
 	"background work ran without complaint",
 }
@@ -46,7 +48,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("no line says ok to %q", check)
 		}
 	}
-	for _, said := range []string{"seed 11\n", "backend terminated with ", "connection cut with ", "400 of 400 events settled\n"} {
+	for _, said := range []string{"seed 11\n", "backend terminated with ", "connection cut with ", " events leased\n", "400 of 400 events settled\n"} {
 		if !strings.Contains(talk, said) {
 			t.Errorf("progress lacks %q", said)
 		}
