@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
@@ -18,6 +19,7 @@ type Extension struct {
 	Objects               []Object // in an order in which they can be created
 	made                  []upgrade.Made
 	jobs                  map[string]string
+	view                  render.Extension
 	fills                 bool // has stream tables
 	logs                  bool // has some in immediate mode
 

@@ -36,7 +36,12 @@ func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
 		files[e.Name+"/jobs/"+name] = text
 	}
 	upgrades, err := e.upgradeFiles(released)
+	if err != nil {
+		return nil, err
+	}
 	maps.Copy(files, upgrades)
+	dbt, err := e.dbtFiles(released)
+	maps.Copy(files, dbt)
 	return files, err
 }
 

@@ -76,10 +76,7 @@ func (e *Extension) Release(out string) (string, bool, error) {
 // upgradeFiles are the scripts that lead from each released version to the next and from the last to the current one, and back where
 // nothing is lost. PostgreSQL and migration tools chain them.
 func (e *Extension) upgradeFiles(released []upgrade.Manifest) (Files, error) {
-	chain := slices.Clone(released)
-	if n := len(chain); n == 0 || chain[n-1].Version != e.Version {
-		chain = append(chain, e.Manifest())
-	}
+	chain := e.chain(released)
 	files := Files{}
 	for n := 1; n < len(chain); n++ {
 		if err := addUpgrade(files, chain[n-1], chain[n]); err != nil {
@@ -90,6 +87,15 @@ func (e *Extension) upgradeFiles(released []upgrade.Manifest) (Files, error) {
 		}
 	}
 	return files, nil
+}
+
+// chain lists the released versions and the current one, oldest first.
+func (e *Extension) chain(released []upgrade.Manifest) []upgrade.Manifest {
+	chain := slices.Clone(released)
+	if n := len(chain); n == 0 || chain[n-1].Version != e.Version {
+		chain = append(chain, e.Manifest())
+	}
+	return chain
 }
 
 // addUpgrade adds the scripts from one version to another; backwards only if no data is lost.

@@ -18,7 +18,11 @@ var all = parse()
 func parse() *template.Template {
 	root := template.New("").Funcs(funcs()).Option("missingkey=error")
 	walk(func(path, text string) {
-		template.Must(root.New(path).Parse(text))
+		t := root.New(path)
+		if strings.HasPrefix(path, "dbt/") {
+			t.Delims("<<", ">>") // braces are Jinja's there
+		}
+		template.Must(t.Parse(text))
 	})
 	return root
 }
