@@ -34,6 +34,11 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 		SLUICE_TEST_PG=$$major $(GOTEST) ./tests/pgtest/... ./tests/isolation/... ./tests/live/... || exit 1; \
 	done
 
+.PHONY: test-dbt
+test-dbt: deps ## run the generated dbt packages with dbt, which comes from PyPI into the user's cache directory
+	@.ci/dbt >/dev/null
+	$(GOTEST) ./tests/dbt
+
 SOAK := 2h
 
 .PHONY: soak

@@ -1,0 +1,185 @@
+package dbt
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// rawOrders is what exists before dbt runs: orders is a model.
+const rawOrders = `
+create table raw_orders (order_id bigint primary key, customer_id bigint not null, amount numeric not null, note text);
+insert into raw_orders select n, n % 7, n, case when n % 5 = 0 then '{{ ' || n || ' }} {% x %} {# y' end from generate_series(1, 50) n`
+
+// catalog is everything that an installation makes: a run that changes nothing leaves each object as it is.
+const catalog = `
+select 'relation ' || c.oid || ' ' || c.relname from pg_class c where c.relnamespace = 'pgtrickle'::regnamespace
+union all select 'function ' || p.oid || ' ' || p.xmin || ' ' || p.proname from pg_proc p where p.pronamespace = 'pgtrickle'::regnamespace
+union all select 'version ' || e.xmin || ' ' || e.version from pgtrickle.pgt_extension e
+union all select 'group ' || g.xmin || ' ' || g.group_name from pgtrickle.pgt_consumer_groups g
+order by 1`
+
+func newDB(t *testing.T) *pgtest.Database {
+	t.Helper()
+	db := pgtest.DB(t)
+	db.Exec(t, rawOrders)
+	return db
+}
+
+// exact fails the test unless the stream tables hold what their queries return.
+func exact(t *testing.T, db *pgtest.Database) {
+	t.Helper()
+	for _, name := range []string{"order_totals", "templates"} {
+		query := pgtest.One[string](t, db, "select query from pgtrickle.pgt_stream_tables where pgt_name = $1", name)
+		wrong := pgtest.One[int](t, db, "select count(*) from ((table "+name+" except all ("+query+"\n)) union all ((\n"+query+"\n) except all table "+name+")) d")
+		if wrong != 0 {
+			t.Errorf("%s differs from its query in %d rows", name, wrong)
+		}
+		if pgtest.One[int](t, db, "select count(*) from "+name) == 0 {
+			t.Errorf("%s is empty", name)
+		}
+	}
+}
+
+func TestPackage(t *testing.T) {
+	db := newDB(t)
+	shop := installed.Load(t, "testdata/spec.yaml")
+	p := newProject(t, db, shop)
+	p.run("deps")
+	p.fails([]string{"run-operation", "check_version"}, "extension dbt-shop 1.0.0 is not installed. Run macro install")
+	if out := p.run("run-operation", "install"); !strings.Contains(out, "installing extension dbt-shop 1.0.0") {
+		t.Errorf("install does not say what it does:\n%s", out)
+	}
+	p.run("run-operation", "check_version")
+	bodies := "select p.oid::regprocedure || ' ' || p.prosrc from pg_proc p where p.pronamespace = 'pgtrickle'::regnamespace order by 1"
+	if got, want := pgtest.Column[string](t, db, bodies), pgtest.Column[string](t, installed.DB(t, shop), bodies); !slices.Equal(got, want) {
+		t.Error("functions are not those of the script: Jinja took something of them for its own")
+	}
+
+	p.run("run")
+	exact(t, db)
+	groups := pgtest.Column[string](t, db, "select group_name || ' of ' || outbox_name from pgtrickle.pgt_consumer_groups order by 1")
+	if want := []string{"audit of public.templates", "billing of public.order_totals"}; !slices.Equal(groups, want) {
+		t.Errorf("groups are %q, want %q", groups, want)
+	}
+	if got := pgtest.One[int](t, db, "select count(*) from large_customers"); got != 7 {
+		t.Errorf("the model read %d rows of the stream table, want 7: the pre-hook refreshes it after orders is there", got)
+	}
+	if out := p.run("test"); !strings.Contains(out, "stream_table_healthy") || !strings.Contains(out, "inbox_healthy") {
+		t.Errorf("the package's tests did not run:\n%s", out)
+	}
+
+	// The model's table is replaced by another: rename and swap.
+	before, orders := pgtest.Column[string](t, db, catalog), pgtest.One[uint32](t, db, "select 'orders'::regclass::oid")
+	if out := p.run("run"); strings.Contains(out, "installing extension") || strings.Contains(out, "upgrading extension") {
+		t.Errorf("a second run installs again:\n%s", out)
+	}
+	if after := pgtest.Column[string](t, db, catalog); !slices.Equal(before, after) {
+		t.Errorf("a second run changed something:\n%s\nbefore:\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+	db.Exec(t, "update raw_orders set amount = amount + 1 where order_id <= 10; delete from raw_orders where order_id > 40")
+	p.run("run")
+	if orders == pgtest.One[uint32](t, db, "select 'orders'::regclass::oid") {
+		t.Error("dbt did not replace the table")
+	}
+	exact(t, db)
+
+	refusals(t, p)
+	db.Exec(t, "insert into pgtrickle.order_events (event_id, event_type, payload, received_at) values ('e', 't', '{}', now() - interval '1 hour')")
+	p.fails([]string{"test", "--select", "test_name:inbox_healthy"}, "Got 1 result, configured to fail if != 0")
+	db.Exec(t, "alter table raw_orders rename note to remark")
+	db.Exec(t, "select pgtrickle.tick_once()")
+	p.fails([]string{"test", "--select", "test_name:stream_table_healthy"}, "Got 1 result, configured to fail if != 0")
+}
+
+// refusals asks for what the extension does not have: macros say so before any SQL runs.
+func refusals(t *testing.T, p *project) {
+	t.Helper()
+	for _, refused := range []struct{ macro, args, text string }{
+		{"pgtrickle_create_inbox", "{inbox_config: returns}", "inbox_config asks for inbox returns: extension dbt-shop 1.0.0 has no function create_inbox. Declare it under inboxes in the spec"},
+		{"pgtrickle_create_inbox", "{inbox_config: {name: returns, retries: 3}}", "inbox_config has an unknown entry: retries. It can have name, schema, max_retries"},
+		{"pgtrickle_outbox_config", "{outbox_enabled: true, stream_table: totals}", "stream table not found: totals. extension dbt-shop 1.0.0 has public.order_totals, public.templates"},
+		{"refresh_stream_table", "{names: [order_totals, totals]}", "stream table not found: totals"},
+	} {
+		p.fails(operation(refused.macro, refused.args), refused.text)
+	}
+	p.run(operation("refresh_stream_table", "{names: public.order_totals}")...)
+}
+
+// versions are the spec as it was released, and two that follow.
+func versions(t *testing.T) (first, second, third *generator.Extension) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	load := func(version string, change ...string) *generator.Extension {
+		spec := strings.NewReplacer(append(change, "1.0.0", version)...).Replace(string(text))
+		for name, text := range map[string]string{"spec.yaml": spec, "schema.sql": schema(t)} {
+			if err := os.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return installed.Load(t, dir)
+	}
+	first = load("1.0.0")
+	second = load("1.1.0", "count(*) AS orders", "count(*) AS orders, max(amount) AS largest")
+	third = load("2.0.0", "count(*) AS orders", "count(*) AS orders, max(amount) AS largest", "name: order_events", "name: other_events")
+	return first, second, third
+}
+
+func schema(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestUpgrade(t *testing.T) {
+	db := newDB(t)
+	first, second, third := versions(t)
+	shop := installed.Load(t, installed.Shop()) // beside it, and never installed
+	p := newProject(t, db, first, shop)
+	p.write("models/large_customers.sql", "select 1 as customer_id") // without what only TestPackage asks for
+	p.run("deps")
+	p.run("run")
+	exact(t, db)
+
+	const noFunction = ": extension shop 1.0.0 has no function "
+	p.fails(operation("sluice_shop.pgtrickle_outbox_config", "{outbox_enabled: true, stream_table: x}"), "outbox_enabled"+noFunction+"enable_outbox")
+	p.fails(operation("sluice_shop.pgtrickle_outbox_config", "{consumer_group: x, stream_table: x}"), "consumer_group"+noFunction+"create_consumer_group")
+	p.fails(operation("sluice_shop.refresh_stream_table", "{}"), "refresh_stream_table"+noFunction+"refresh_stream_table")
+	p.fails([]string{"run-operation", "sluice_shop.install"}, "schema pgtrickle already holds extension dbt-shop 1.0.0")
+
+	p.generate(second) // which knows of no release
+	p.fails([]string{"run"}, "extension dbt-shop 1.0.0 is installed, with digest", "this package was generated from version 1.1.0", "No released version that this package knows leads from there to here")
+	p.generate(third, first.Manifest(), second.Manifest())
+	p.fails([]string{"run-operation", "check_version"}, "extension dbt-shop 1.0.0 is installed")
+	p.fails([]string{"run"}, "upgrading extension dbt-shop from 1.0.0 to 2.0.0 deletes", "To delete them, give allow_data_loss=true")
+	if got := pgtest.One[string](t, db, "select version from pgtrickle.pgt_extension"); got != "1.0.0" {
+		t.Errorf("what was refused left version %s", got)
+	}
+
+	out := p.run(operation("upgrade", "{allow_data_loss: true}")...)
+	for _, text := range []string{"upgrading extension dbt-shop from 1.0.0 to 1.1.0", "upgrading extension dbt-shop from 1.1.0 to 2.0.0"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("upgrade does not say %q\n%s", text, out)
+		}
+	}
+	p.run("run")
+	exact(t, db)
+	if got := pgtest.One[string](t, db, "select version from pgtrickle.pgt_extension"); got != "2.0.0" {
+		t.Errorf("version %s is installed", got)
+	}
+	p.run("run-operation", "check_version")
+}

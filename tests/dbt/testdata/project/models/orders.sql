@@ -1,0 +1,2 @@
+{{ config(materialized='table') }}
+select order_id, customer_id, amount from raw_orders
