@@ -4,7 +4,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
@@ -93,7 +95,7 @@ func TestPackage(t *testing.T) {
 
 	refusals(t, p)
 	db.Exec(t, "insert into pgtrickle.order_events (event_id, event_type, payload, received_at) values ('e', 't', '{}', now() - interval '1 hour')")
-	p.fails([]string{"test", "--select", "test_name:inbox_healthy"}, "Got 1 result, configured to fail if != 0")
+	p.fails([]string{"test", "--select", "test_name:inbox_healthy"}, "Got 1 result, configured to fail if != 0", "ERROR=1")
 	db.Exec(t, "alter table raw_orders rename note to remark")
 	db.Exec(t, "select pgtrickle.tick_once()")
 	p.fails([]string{"test", "--select", "test_name:stream_table_healthy"}, "Got 1 result, configured to fail if != 0")
@@ -182,4 +184,41 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("version %s is installed", got)
 	}
 	p.run("run-operation", "check_version")
+}
+
+// TestAtOnce installs from two runs at the same time: one does it, the other waits and finds it done.
+func TestAtOnce(t *testing.T) {
+	db := newDB(t)
+	first, _, _ := versions(t)
+	projects := []*project{newProject(t, db, first), newProject(t, db, first)}
+	var runs sync.WaitGroup
+	for _, p := range projects {
+		p.run("deps")
+		p.run("parse")
+	}
+	// Nobody installs before both wait.
+	holder := db.Connect(t)
+	if _, err := holder.Exec(t.Context(), "begin; select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext('pgtrickle'))"); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]string, len(projects))
+	for n, p := range projects {
+		runs.Go(func() {
+			out, err := p.dbt("run-operation", "install")
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			said[n] = out
+		})
+	}
+	for pgtest.One[int](t, db, "select count(*) from pg_locks where locktype = 'advisory' and not granted") < 2 && !t.Failed() {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if _, err := holder.Exec(t.Context(), "commit"); err != nil {
+		t.Fatal(err)
+	}
+	runs.Wait()
+	if got := strings.Count(strings.Join(said, ""), "installing extension"); got != 1 {
+		t.Errorf("%d of two runs installed\n%s", got, strings.Join(said, "\n"))
+	}
 }
