@@ -252,7 +252,7 @@ func (d *differ) change(before, o Object, table tableChange) {
 			step.SQL += "select pg_catalog.pg_extension_config_dump(" + sqltext.Literal(o.Signature) + ", '');\n"
 		}
 	case "row":
-		step.SQL = upsert(o)
+		step.SQL = d.upsert(o)
 	case "role":
 		step.SQL = o.SQL
 	default:
