@@ -177,7 +177,7 @@ func (d *differ) dropObjects() {
 		if o.Kind == "table" || o.Kind == "trigger" || o.Kind == "index" {
 			step.Lock = "ACCESS EXCLUSIVE on its table, for a moment"
 		}
-		if step.SQL != "" || step.Action == "drop" && o.Kind != "grant" && o.Kind != "row" {
+		if step.SQL != "" {
 			d.add(step)
 		}
 	}
