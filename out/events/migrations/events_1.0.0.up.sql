@@ -1056,7 +1056,7 @@ begin
             errcode = '22023',
             message = 'p_consumer must have 1 to 255 bytes',
             detail = 'A consumer is told from others of its group by its name.',
-            hint = 'Use a name that is stable while the process runs, such as host and process id.';
+            hint = 'Use a name of its own for each run of a process: host, process id and something random.';
     end if;
 end;
 $function$;
@@ -1772,6 +1772,9 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 --
 -- Poll in a transaction of its own and commit it: polls of one group wait for each other until then. Work and commit_offset together
 -- in a second one, and roll that back if commit_offset returns 0, for then the rows were given to another.
+--
+-- A name is one run of one consumer: commit_offset ends all that was granted under it, up to the offset. Whoever left rows undone, or lost
+-- the answer of a poll, goes on under another name, and what he left comes again.
 --
 -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
 create function events.poll_outbox(
@@ -2904,7 +2907,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '4415e6bb0e488bbf683c3dfef04fd03c', 'plain');
+values ('events', '1.0.0', '8fc8a0058a0c7a5defb3b438b09bc0d3', 'plain');
 
 select events.attach();
 
