@@ -2564,9 +2564,9 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into events.pgt_origin (system_identifier, database_oid)
-    select c.system_identifier, d.oid::bigint
-    from pg_control_system() c, pg_database d
+    insert into events.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, events.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update events.pgt_origin o
@@ -2921,4 +2921,4 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '8fc8a0058a0c7a5defb3b438b09bc0d3', 'extension');
+values ('events', '1.0.0', '1731cc556abba6df29396132044bb63c', 'extension');

@@ -5198,9 +5198,9 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into sales.pgt_origin (system_identifier, database_oid)
-    select c.system_identifier, d.oid::bigint
-    from pg_control_system() c, pg_database d
+    insert into sales.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, sales.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update sales.pgt_origin o
@@ -5233,6 +5233,10 @@ begin
             -- A new version defines it in another way: nobody sees it empty.
             perform sales.customer_payments_fit();
             perform sales.customer_payments_refresh(true);
+        update sales.pgt_stream_table_state s
+        set seen = null, own_xid = null, own_no = null
+        from sales.pgt_source_config c
+        where c.source = 'sales.customer_payments' and c.pending is not null and s.stream_table = any (c.readers);
         else
             perform sales.customer_payments_attach();
         end if;
@@ -5506,7 +5510,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'fece00115296ac469556085c6f426f88', 'plain');
+values ('sales', '1.0.0', '802d0193ff843d20a55c133b2f6b0ffa', 'plain');
 
 select sales.attach();
 

@@ -3905,9 +3905,9 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into pgtrickle.pgt_origin (system_identifier, database_oid)
-    select c.system_identifier, d.oid::bigint
-    from pg_control_system() c, pg_database d
+    insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
     update pgtrickle.pgt_origin o
@@ -4267,4 +4267,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '924d1e4366d964f7bac4b2d9a20c9691', 'extension');
+values ('shop', '1.0.0', 'c5e23f7f922379392b4e5dc80220808d', 'extension');
