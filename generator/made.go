@@ -10,20 +10,35 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+// triggersLock is what keeps writers of a source waiting while its triggers are made.
+const triggersLock = "SHARE ROW EXCLUSIVE on the table that it is of, for a moment"
+
 // madeOf lists what functions of the extension make on users' tables, what others read first.
 func madeOf(view render.Extension) []upgrade.Made {
 	var made []upgrade.Made
 	forget := func(source string) string {
 		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
 	}
+	// Captures let triggers of an inbox fire on replicas, too.
+	usual := func(table render.Name) string {
+		for _, i := range view.Inboxes {
+			if i.Table == table {
+				return fmt.Sprintf("alter table %[1]s enable trigger sluice_inserted;\nalter table %[1]s enable trigger sluice_updated;\nalter table %[1]s enable trigger sluice_moved;\n"+
+					"alter table %[1]s enable trigger sluice_deleted;\nalter table %[1]s enable trigger sluice_truncated;\n", table)
+			}
+		}
+		return ""
+	}
 	for _, s := range view.Sources {
 		made = append(made, upgrade.Made{
-			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()),
+			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()) + usual(s.Table),
+			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock,
 		})
 	}
 	for _, c := range view.Captures {
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
+			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock,
 		})
 	}
 	for _, o := range view.EventOutboxes() {

@@ -24,6 +24,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	names, base := p.outboxNames[n], "outbox_"+p.base(of)
 	in := func(name string) render.Name { return render.Name{Schema: p.spec.Extension.Schema, Name: name} }
 	o := &render.Outbox{
+		Consumer: p.spec.Roles.Consumer, Monitor: p.spec.Roles.Monitor,
 		Extension: t.Extension, SchemaName: t.SchemaName, Path: t.Path, Name: t.ID(),
 		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, t.ID()), Immediate: t.Immediate, Asked: of.Outbox != nil,
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,

@@ -28,7 +28,7 @@ func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allo
 			return err
 		}
 		if found.Name != e.Name || found.Flavour == generator.Plain && found.Digest != e.Digest() {
-			return occupied(found, e)
+			return otherVersion(found, e)
 		}
 		if losses, err = lockAndCount(ctx, tx, e); err != nil {
 			return err
@@ -76,4 +76,14 @@ func describe(losses []Loss) string {
 		parts[i] = fmt.Sprintf("%d rows of %s", l.Rows, l.Table)
 	}
 	return strings.Join(parts, ", ")
+}
+
+func otherVersion(found Installed, e *generator.Extension) error {
+	if found.Name != e.Name {
+		return occupied(found, e)
+	}
+	return Refusal{
+		fmt.Sprintf("extension %s %s is installed and differs from the spec's %s", found.Name, found.Version, e.Version),
+		"give the spec of the version that is installed, or apply this one first",
+	}
 }

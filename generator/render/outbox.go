@@ -21,6 +21,8 @@ type Outbox struct {
 	PgtName     string // its name alone
 	PgtID       string // a uuid that is made of its name
 	Immediate   bool   // of a stream table in immediate mode
+	Consumer    string // role that may poll it; empty if none, as all others
+	Monitor     string // role that may see how it stands
 	Asked       bool   // the spec gives the stream table one; any other may get one at run time
 
 	OrderingKey     string // column; empty if rows of one key need no order

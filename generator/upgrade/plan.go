@@ -177,7 +177,7 @@ func (d *differ) dropObjects() {
 		if o.Kind == "table" || o.Kind == "trigger" || o.Kind == "index" {
 			step.Lock = "ACCESS EXCLUSIVE on its table, for a moment"
 		}
-		if step.SQL != "" || step.Action == "drop" && o.Kind != "grant" && o.Kind != "row" {
+		if step.SQL != "" {
 			d.add(step)
 		}
 	}
@@ -252,7 +252,7 @@ func (d *differ) change(before, o Object, table tableChange) {
 			step.SQL += "select pg_catalog.pg_extension_config_dump(" + sqltext.Literal(o.Signature) + ", '');\n"
 		}
 	case "row":
-		step.SQL = upsert(o)
+		step.SQL = d.upsert(o)
 	case "role":
 		step.SQL = o.SQL
 	default:

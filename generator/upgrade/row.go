@@ -2,36 +2,55 @@ package upgrade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// deleteRow removes a row that a script inserted, found by its first column, which is its table's key.
+// deleteRow removes a row that a script inserted, found by its table's key.
 func (d *differ) deleteRow(o Object) string {
 	row, ok := sqltext.DescribeInsert(o.SQL)
 	if !ok || d.dropped["table "+row.Table] {
 		return ""
 	}
-	return fmt.Sprintf("delete from %s where %s = %s;\n", row.Table, sqltext.Ident(row.Columns[0]), row.Values[0])
+	var conds []string
+	for _, column := range keyOf(d.old["table "+row.Table]) {
+		conds = append(conds, sqltext.Ident(column)+" = "+row.Values[slices.Index(row.Columns, column)])
+	}
+	return fmt.Sprintf("delete from %s where %s;\n", row.Table, strings.Join(conds, " and "))
 }
 
 // upsert brings a row up to date and leaves columns alone that the script does not name.
-func upsert(o Object) string {
+func (d *differ) upsert(o Object) string {
 	row, ok := sqltext.DescribeInsert(o.SQL)
 	if !ok {
 		return o.SQL
 	}
+	key := keyOf(d.new["table "+row.Table])
 	sql := strings.TrimSuffix(strings.TrimSpace(o.SQL), ";")
-	var sets []string
-	for _, column := range row.Columns[1:] {
+	var keys, sets []string
+	for _, column := range row.Columns {
 		name := sqltext.Ident(column)
-		sets = append(sets, name+" = excluded."+name)
+		if slices.Contains(key, column) {
+			keys = append(keys, name)
+		} else {
+			sets = append(sets, name+" = excluded."+name)
+		}
 	}
 	if len(sets) == 0 {
-		return fmt.Sprintf("%s\non conflict (%s) do nothing;\n", sql, sqltext.Ident(row.Columns[0]))
+		return fmt.Sprintf("%s\non conflict (%s) do nothing;\n", sql, strings.Join(keys, ", "))
 	}
-	return fmt.Sprintf("%s\non conflict (%s) do update\n    set %s;\n", sql, sqltext.Ident(row.Columns[0]), strings.Join(sets, ",\n        "))
+	return fmt.Sprintf("%s\non conflict (%s) do update\n    set %s;\n", sql, strings.Join(keys, ", "), strings.Join(sets, ",\n        "))
+}
+
+// keyOf lists the columns of a table's primary key.
+func keyOf(table Object) []string {
+	definition, err := sqltext.DefineTable(table.SQL)
+	if err != nil {
+		panic(fmt.Sprintf("upgrade: %v\n%s", err, table.SQL)) // was checked when it was generated
+	}
+	return definition.Key
 }
 
 // revoked takes back what a script granted to a role, from the objects that are still there.

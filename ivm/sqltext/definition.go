@@ -11,6 +11,7 @@ import (
 // TableDefinition is what a CREATE TABLE says, taken apart so that two of them can be compared. Texts are SQL, printed in one way.
 type TableDefinition struct {
 	Columns     []ColumnDefinition
+	Key         []string          // columns of the primary key
 	Constraints []string          // of the table and of columns, but for NOT NULL, in order
 	Options     map[string]string // storage parameters
 }
@@ -39,9 +40,15 @@ func DefineTable(sql string) (TableDefinition, error) {
 	for _, element := range create.TableElts {
 		if constraint := element.GetConstraint(); constraint != nil {
 			t.Constraints = append(t.Constraints, constraintSQL(constraint))
+			if constraint.Contype == pg_query.ConstrType_CONSTR_PRIMARY {
+				t.Key = strs(constraint.Keys)
+			}
 			continue
 		}
 		column, constraints := defineColumn(element.GetColumnDef())
+		if slices.ContainsFunc(element.GetColumnDef().Constraints, isPrimary) {
+			t.Key = []string{column.Name}
+		}
 		t.Columns = append(t.Columns, column)
 		t.Constraints = append(t.Constraints, constraints...)
 	}
@@ -50,6 +57,10 @@ func DefineTable(sql string) (TableDefinition, error) {
 		t.Options[def.Defname] = optionValue(def.Arg)
 	}
 	return t, nil
+}
+
+func isPrimary(n *pg_query.Node) bool {
+	return n.GetConstraint().GetContype() == pg_query.ConstrType_CONSTR_PRIMARY
 }
 
 func defineColumn(n *pg_query.ColumnDef) (c ColumnDefinition, constraints []string) {

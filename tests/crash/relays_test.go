@@ -171,8 +171,15 @@ func (r *relayRun) relay(group string, n int, b *broker) func(*pgx.Conn) error {
 		ID               int64
 	}
 	random := rand.New(rand.NewPCG(9, uint64(n)))
-	name := fmt.Sprint(group, n)
-	return func(conn *pgx.Conn) error {
+	// Whoever starts again, or does not know what a poll granted, goes by another name: no commit of his covers what he left.
+	life := 0
+	return func(conn *pgx.Conn) (err error) {
+		name := fmt.Sprint(group, n, ".", life)
+		defer func() {
+			if err != nil {
+				life++
+			}
+		}()
 		rows, err := conn.Query(context.Background(), `select payload ->> 'id', coalesce(aggregate_id, ''), (payload ->> 'n')::int, attempts, id
 from pgtrickle.poll_outbox($1, $2, $3, 2)`, group, name, 1+random.IntN(20))
 		if err != nil {

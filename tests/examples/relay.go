@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -37,13 +39,21 @@ var ErrLeaseLost = errors.New("lease lost")
 type Relay struct {
 	DB       *pgxpool.Pool
 	Group    string
-	Consumer string        // another in each process: host name and process id
+	Consumer string        // what its names begin with: host name and process id
 	Batch    int           // the most rows of a poll
 	Lease    time.Duration // the visibility timeout, in whole seconds
 	Attempts int           // an event that fails so often becomes a dead letter
 	Pause    time.Duration // between polls that find nothing
 	Wake     <-chan struct{}
 	Handle   func(ctx context.Context, tx pgx.Tx, e Event) error
+
+	name string // of this life
+}
+
+// rename begins a new life. A commit ends all that was granted under a name, up to its offset: whoever has left a batch undone, or does not
+// know what a poll granted, must not commit later rows under the same name. What he left comes again when its lease has run out.
+func (r *Relay) rename() {
+	r.name = r.Consumer + "." + strconv.FormatUint(rand.Uint64(), 36)
 }
 
 // RunUntilSignal relays until the process is asked to stop.
@@ -57,6 +67,7 @@ func (r *Relay) RunUntilSignal() {
 func (r *Relay) Run(ctx context.Context) {
 	work := context.WithoutCancel(ctx)
 	var beat time.Time
+	r.rename()
 	for ctx.Err() == nil {
 		events, err := r.poll(work)
 		if err == nil && len(events) > 0 {
@@ -64,13 +75,14 @@ func (r *Relay) Run(ctx context.Context) {
 		}
 		if err != nil {
 			slog.Warn("events come again when their lease has run out", "group", r.Group, "error", err)
+			r.rename()
 		}
 		if err == nil && len(events) > 0 {
 			continue
 		}
 		if time.Since(beat) > 20*time.Second { // polls that find nothing leave no trace
 			beat = time.Now()
-			r.DB.Exec(work, `select events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer)
+			r.DB.Exec(work, `select events.consumer_heartbeat($1, $2)`, r.Group, r.name)
 		}
 		r.rest(ctx)
 	}
@@ -80,7 +92,7 @@ func (r *Relay) Run(ctx context.Context) {
 func (r *Relay) poll(ctx context.Context) ([]Event, error) {
 	rows, err := r.DB.Query(ctx, `
 		select id, created_at, event_type, aggregate_id, headers, payload, attempts
-		from events.poll_outbox($1, $2, $3, $4)`, r.Group, r.Consumer, r.Batch, int(r.Lease.Seconds()))
+		from events.poll_outbox($1, $2, $3, $4)`, r.Group, r.name, r.Batch, int(r.Lease.Seconds()))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +123,7 @@ func (r *Relay) batch(ctx context.Context, events []Event) error {
 			return nil // all were rejected: there is nothing left to commit
 		}
 		var committed int64
-		err := tx.QueryRow(ctx, `select events.commit_offset($1, $2, $3)`, r.Group, r.Consumer, events[len(events)-1].ID).Scan(&committed)
+		err := tx.QueryRow(ctx, `select events.commit_offset($1, $2, $3)`, r.Group, r.name, events[len(events)-1].ID).Scan(&committed)
 		if err == nil && committed == 0 {
 			err = ErrLeaseLost
 		}
@@ -121,7 +133,7 @@ func (r *Relay) batch(ctx context.Context, events []Event) error {
 
 func (r *Relay) reject(ctx context.Context, tx pgx.Tx, id int64, why error) error {
 	var count int
-	err := tx.QueryRow(ctx, `select events.reject_rows($1, $2, array[$3::bigint], $4)`, r.Group, r.Consumer, id, why.Error()).Scan(&count)
+	err := tx.QueryRow(ctx, `select events.reject_rows($1, $2, array[$3::bigint], $4)`, r.Group, r.name, id, why.Error()).Scan(&count)
 	if err == nil && count == 0 {
 		err = ErrLeaseLost
 	}
@@ -138,7 +150,7 @@ func (r *Relay) hold(ctx context.Context) (stop func()) {
 			case <-done:
 				return
 			case <-time.After(r.Lease / 3):
-				r.DB.Exec(ctx, `select events.extend_lease($1, $2, $3), events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer, int(r.Lease.Seconds()))
+				r.DB.Exec(ctx, `select events.extend_lease($1, $2, $3), events.consumer_heartbeat($1, $2)`, r.Group, r.name, int(r.Lease.Seconds()))
 			}
 		}
 	}()
