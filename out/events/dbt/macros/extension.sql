@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': '4138c5e3b8bed895df92df4e8ede70f4',
+        'digest': '1731cc556abba6df29396132044bb63c',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

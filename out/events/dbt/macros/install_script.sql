@@ -137,10 +137,12 @@ comment on function events.pgt_setting(text) is 'The value of a setting: of the 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- attached: the version, by its digest, for which attach() has run.
 create table events.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
+    attached          text,
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
@@ -1053,7 +1055,7 @@ begin
             errcode = '22023',
             message = 'p_consumer must have 1 to 255 bytes',
             detail = 'A consumer is told from others of its group by its name.',
-            hint = 'Use a name that is stable while the process runs, such as host and process id.';
+            hint = 'Use a name of its own for each run of a process: host, process id and something random.';
     end if;
 end;
 $function$;
@@ -1769,6 +1771,9 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 --
 -- Poll in a transaction of its own and commit it: polls of one group wait for each other until then. Work and commit_offset together
 -- in a second one, and roll that back if commit_offset returns 0, for then the rows were given to another.
+--
+-- A name is one run of one consumer: commit_offset ends all that was granted under it, up to the offset. Whoever left rows undone, or lost
+-- the answer of a poll, goes on under another name, and what he left comes again.
 --
 -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
 create function events.poll_outbox(
@@ -2544,11 +2549,15 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into events.pgt_origin (system_identifier, database_oid)
-    select c.system_identifier, d.oid::bigint
-    from pg_control_system() c, pg_database d
+    insert into events.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, events.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
+    update events.pgt_origin o
+    set attached = e.digest, row_xmin = null
+    from events.pgt_extension e
+    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update events.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do nothing;
     if not exists (select from pg_publication p where p.pubname = 'events_outbox_shop_events')
@@ -2655,38 +2664,41 @@ end;
 $function$;
 comment on function events.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
 
--- Calls attach() on first use and after_restore() in another cluster or database than before.
--- Reads pgt_origin.
+-- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
+-- Reads pgt_origin, pgt_extension.
 create function events.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_known boolean;
+    v_known    boolean;
+    v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
-    into v_known
-    from events.pgt_origin o, pg_control_system() c, pg_database d
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
-    if v_known then
+    if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
     lock table events.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
-    into v_known
-    from events.pgt_origin o, pg_control_system() c, pg_database d
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
-    if v_known is null then
+    if v_known is null or v_known and v_attached is not true then
         perform events.attach();
     elsif not v_known then
         perform events.after_restore();
     end if;
 end;
 $function$;
-comment on function events.pgt_check_origin() is 'Calls attach() on first use and after_restore() in another cluster or database than before.';
+comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
 -- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -2894,7 +2906,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '4138c5e3b8bed895df92df4e8ede70f4', 'plain');
+values ('events', '1.0.0', '1731cc556abba6df29396132044bb63c', 'plain');
 
 select events.attach();
 {% endraw %}

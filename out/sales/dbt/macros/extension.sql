@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': 'f20d6ef429a4bb453f9551b800cc8d4f',
+        'digest': '802d0193ff843d20a55c133b2f6b0ffa',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

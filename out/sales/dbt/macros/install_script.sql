@@ -137,10 +137,12 @@ comment on function sales.pgt_setting(text) is 'The value of a setting: of the s
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- attached: the version, by its digest, for which attach() has run.
 create table sales.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
+    attached          text,
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
@@ -5195,11 +5197,15 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into sales.pgt_origin (system_identifier, database_oid)
-    select c.system_identifier, d.oid::bigint
-    from pg_control_system() c, pg_database d
+    insert into sales.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, sales.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
+    update sales.pgt_origin o
+    set attached = e.digest, row_xmin = null
+    from sales.pgt_extension e
+    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
     -- sales.large_orders: triggers log, or keep them up to date.
     if p_fill then
@@ -5226,6 +5232,10 @@ begin
             -- A new version defines it in another way: nobody sees it empty.
             perform sales.customer_payments_fit();
             perform sales.customer_payments_refresh(true);
+        update sales.pgt_stream_table_state s
+        set seen = null, own_xid = null, own_no = null
+        from sales.pgt_source_config c
+        where c.source = 'sales.customer_payments' and c.pending is not null and s.stream_table = any (c.readers);
         else
             perform sales.customer_payments_attach();
         end if;
@@ -5353,38 +5363,41 @@ end;
 $function$;
 comment on function sales.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
 
--- Calls attach() on first use and after_restore() in another cluster or database than before.
--- Reads pgt_origin.
+-- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
+-- Reads pgt_origin, pgt_extension.
 create function sales.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_known boolean;
+    v_known    boolean;
+    v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
-    into v_known
-    from sales.pgt_origin o, pg_control_system() c, pg_database d
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
-    if v_known then
+    if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
     lock table sales.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
-    into v_known
-    from sales.pgt_origin o, pg_control_system() c, pg_database d
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
-    if v_known is null then
+    if v_known is null or v_known and v_attached is not true then
         perform sales.attach(false);
     elsif not v_known then
         perform sales.after_restore();
     end if;
 end;
 $function$;
-comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after_restore() in another cluster or database than before.';
+comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
 -- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -5496,7 +5509,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f20d6ef429a4bb453f9551b800cc8d4f', 'plain');
+values ('sales', '1.0.0', '802d0193ff843d20a55c133b2f6b0ffa', 'plain');
 
 select sales.attach();
 {% endraw %}

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': '9660ebd992cddc8d9111ed5ca7166526',
+        'digest': 'c5e23f7f922379392b4e5dc80220808d',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],

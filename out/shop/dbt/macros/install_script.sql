@@ -137,10 +137,12 @@ comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of t
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- attached: the version, by its digest, for which attach() has run.
 create table pgtrickle.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
+    attached          text,
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
@@ -3895,11 +3897,15 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into pgtrickle.pgt_origin (system_identifier, database_oid)
-    select c.system_identifier, d.oid::bigint
-    from pg_control_system() c, pg_database d
+    insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
+    update pgtrickle.pgt_origin o
+    set attached = e.digest, row_xmin = null
+    from pgtrickle.pgt_extension e
+    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
 end;
 $function$;
@@ -3960,38 +3966,41 @@ end;
 $function$;
 comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
 
--- Calls attach() on first use and after_restore() in another cluster or database than before.
--- Reads pgt_origin.
+-- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
+-- Reads pgt_origin, pgt_extension.
 create function pgtrickle.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_known boolean;
+    v_known    boolean;
+    v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
-    into v_known
-    from pgtrickle.pgt_origin o, pg_control_system() c, pg_database d
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
-    if v_known then
+    if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
     lock table pgtrickle.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text
-    into v_known
-    from pgtrickle.pgt_origin o, pg_control_system() c, pg_database d
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
-    if v_known is null then
+    if v_known is null or v_known and v_attached is not true then
         perform pgtrickle.attach();
     elsif not v_known then
         perform pgtrickle.after_restore();
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after_restore() in another cluster or database than before.';
+comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
 -- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -4250,7 +4259,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '9660ebd992cddc8d9111ed5ca7166526', 'plain');
+values ('shop', '1.0.0', 'c5e23f7f922379392b4e5dc80220808d', 'plain');
 
 select pgtrickle.attach();
 {% endraw %}
