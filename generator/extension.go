@@ -18,8 +18,6 @@ type Extension struct {
 	Objects               []Object // in an order in which they can be created
 	made                  []upgrade.Made
 	jobs                  map[string]string
-	fills                 bool // has stream tables
-	logs                  bool // has some in immediate mode
 
 	Every time.Duration // between two ticks
 }
