@@ -211,7 +211,6 @@ func same(t *testing.T, want, got []string) {
 	}
 }
 
-
 func read(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, name))
