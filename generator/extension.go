@@ -20,8 +20,6 @@ type Extension struct {
 	made                  []upgrade.Made
 	jobs                  map[string]string
 	view                  render.Extension
-	fills                 bool // has stream tables
-	logs                  bool // has some in immediate mode
 
 	Every time.Duration // between two ticks
 }

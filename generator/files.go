@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
@@ -19,27 +20,37 @@ type Files map[string]string
 
 // Files lays out the artifacts of an extension below its name, with the scripts that lead to it from the released versions.
 func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
+	return e.FilesFor(migrations.Plain, released)
+}
+
+// FilesFor is Files with the migrations laid out for a tool.
+func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manifest) (Files, error) {
 	for _, m := range released {
 		if m.Version == e.Version && m.Digest() != e.Digest() {
 			return nil, ErrReleased{e.Name, e.Version}
 		}
 	}
-	extension, migrations := e.Name+"/extension/", e.Name+"/migrations/"
+	extension := e.Name + "/extension/"
 	files := Files{
-		extension + e.Name + ".control":                     e.control(),
-		extension + e.Name + "--" + e.Version + ".sql":      e.extensionScript(),
-		extension + "Makefile":                              e.makefile(),
-		migrations + e.Name + "_" + e.Version + ".up.sql":   e.migration("Installs", e.Install(Plain), e.Fill()),
-		migrations + e.Name + "_" + e.Version + ".down.sql": e.migration("Removes", e.Uninstall(), ""),
+		extension + e.Name + ".control":                e.control(),
+		extension + e.Name + "--" + e.Version + ".sql": e.extensionScript(),
+		extension + "Makefile":                         e.makefile(),
 	}
 	for name, text := range e.jobs {
 		files[e.Name+"/jobs/"+name] = text
 	}
-	upgrades, err := e.upgradeFiles(released)
+	chain := e.chain(released)
+	leaps, err := leaps(chain)
 	if err != nil {
-		return nil, err
+		return files, err
 	}
-	maps.Copy(files, upgrades)
+	maps.Copy(files, e.upgradeFiles(leaps))
+	maps.Copy(files, e.tleFiles(leaps))
+	scripts, err := e.migrationFiles(format, chain, leaps)
+	maps.Copy(files, scripts)
+	if err != nil {
+		return files, err
+	}
 	dbt, err := e.dbtFiles(released)
 	maps.Copy(files, dbt)
 	return files, err
@@ -116,11 +127,17 @@ func (f Files) stale(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// folders lists the folders that hold generated files and nothing else.
+// folders lists the folders that hold generated files and nothing else, also those of another format of migrations.
 func (f Files) folders() []string {
 	folders := map[string]bool{}
 	for path := range f {
-		folders[path[:strings.LastIndex(path, "/")]] = true
+		folder := path[:strings.LastIndex(path, "/")]
+		folders[folder] = true
+		if strings.HasSuffix(folder, "/migrations") {
+			for _, below := range []string{"deploy", "revert", "verify"} {
+				folders[folder+"/"+below] = true
+			}
+		}
 	}
 	return slices.Sorted(maps.Keys(folders))
 }

@@ -66,7 +66,7 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		return nil, errs
 	}
 	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, made: madeOf(view), jobs: jobs, view: view, fills: len(view.StreamTables) > 0, logs: len(view.Families) > 0, Every: view.Every}, errs
+	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, made: madeOf(view), jobs: jobs, view: view, Every: view.Every}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {

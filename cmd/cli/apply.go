@@ -22,26 +22,29 @@ func newApply() *cobra.Command {
 		Short: "Installs or upgrades the extension in a database, in one transaction",
 		Args:  cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			if flavour != "" && flavour != string(generator.Plain) && flavour != string(generator.AsExtension) {
-				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain or extension, not %q\n", flavour)}
+			switch generator.Flavour(flavour) {
+			case "", generator.Plain, generator.AsExtension, generator.AsTLE:
+			default:
+				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain, extension or tle, not %q\n", flavour)}
 			}
 			e, err := generateFor(cmd)
 			if err != nil {
 				return err
 			}
+			released, err := generator.Releases(option(cmd, "out"), e.Name)
+			if err != nil {
+				return err
+			}
 			if dryRun {
-				fmt.Fprint(cmd.OutOrStdout(), live.ApplyScript(e, cmp.Or(generator.Flavour(flavour), generator.Plain)))
-				return nil
+				script, err := live.ApplyScript(e, cmp.Or(generator.Flavour(flavour), generator.Plain), released)
+				fmt.Fprint(cmd.OutOrStdout(), script)
+				return err
 			}
 			filling := &live.Filling{Log: func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }}
 			if filling.DSN, err = dsn(cmd); err != nil {
 				return err
 			}
 			return withNotices(cmd, filling.Notice, func(ctx context.Context, conn *pgx.Conn) error {
-				released, err := generator.Releases(option(cmd, "out"), e.Name)
-				if err != nil {
-					return err
-				}
 				did, err := live.Apply(ctx, conn, e, live.Options{Flavour: generator.Flavour(flavour), Released: released, Loss: allowLoss, Filling: filling})
 				if err != nil {
 					return err
@@ -62,7 +65,7 @@ func newApply() *cobra.Command {
 		}),
 	}
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run")
-	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server")
+	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server, or tle: one whose scripts pg_tle keeps")
 	command.Flags().BoolVar(&allowLoss, "allow-data-loss", false, "upgrade although data goes")
 	return command
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/migrations"
 )
 
 func newGenerate() *cobra.Command {
@@ -41,17 +42,28 @@ func newGenerate() *cobra.Command {
 	}
 	command.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 with a diff if the artifacts are stale")
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing; print the artifacts")
+	withFormat(command)
 	command.MarkFlagsMutuallyExclusive("check", "dry-run")
 	return command
 }
 
+// withFormat adds the flag that filesOf reads.
+func withFormat(command *cobra.Command) {
+	command.Flags().String("migrations", string(migrations.Plain),
+		"lay out migrations for a `tool`: plain, goose, golang-migrate, flyway, dbmate or sqitch; --check and release need the same")
+}
+
 // filesOf are the artifacts of one extension, with upgrades from the versions that were released to the artifact directory.
 func filesOf(cmd *cobra.Command, e *generator.Extension) (generator.Files, error) {
+	format, err := migrations.ParseFormat(option(cmd, "migrations"))
+	if err != nil {
+		return nil, exitError{exitUsage, fmt.Sprintf("sluice: --migrations: %v\n", err)}
+	}
 	released, err := generator.Releases(option(cmd, "out"), e.Name)
 	if err != nil {
 		return nil, err
 	}
-	files, err := e.Files(released)
+	files, err := e.FilesFor(format, released)
 	return files, asReleased(err)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func newRelease() *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "release",
 		Short: "Freezes the current version, so that later ones upgrade from it",
 		Long: "Keeps a manifest of what the spec makes now in the artifact directory, below releases. From then on generate writes scripts that\n" +
@@ -47,4 +47,6 @@ func newRelease() *cobra.Command {
 			return nil
 		}),
 	}
+	withFormat(command)
+	return command
 }

@@ -73,7 +73,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 			return nil
 		case found.Name == "":
 			did.Changed = true
-			return install(ctx, tx, e, cmp.Or(options.Flavour, generator.Plain))
+			return install(ctx, tx, e, options)
 		case found.Name != e.Name:
 			return occupied(found, e)
 		}
@@ -89,10 +89,17 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	return did, err
 }
 
-// ApplyScript is what Apply would run, as a script for psql.
-func ApplyScript(e *generator.Extension, flavour generator.Flavour) string {
-	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n\n%s\ncommit;\n%s",
-		lockFor(e.Schema), installScript(e, flavour), e.Fill())
+// ApplyScript is what Apply would run to install, as a script for psql.
+func ApplyScript(e *generator.Extension, flavour generator.Flavour, released []upgrade.Manifest) (string, error) {
+	handed := ""
+	if flavour == generator.AsTLE {
+		var err error
+		if handed, err = e.TLE(released); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n\n%s%s\ncommit;\n%s",
+		lockFor(e.Schema), handed, installScript(e, flavour), e.Fill()), nil
 }
 
 // lockFor serialises installers of one schema; the lock ends with the transaction, so a pooler does not matter.
@@ -101,7 +108,7 @@ func lockFor(schema string) string {
 }
 
 func installScript(e *generator.Extension, flavour generator.Flavour) string {
-	if flavour == generator.AsExtension {
+	if flavour != generator.Plain {
 		return fmt.Sprintf("create extension %s version %s;\n%s", sqltext.Ident(e.Name), sqltext.Literal(e.Version), e.Attach(true))
 	}
 	var script strings.Builder
@@ -115,16 +122,25 @@ func installScript(e *generator.Extension, flavour generator.Flavour) string {
 }
 
 // install runs the steps one by one, so that an error tells which object it is about.
-func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour) error {
-	if flavour == generator.AsExtension {
-		return script(ctx, tx, installScript(e, flavour))
+func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Options) error {
+	flavour := cmp.Or(options.Flavour, generator.Plain)
+	if flavour == generator.Plain {
+		for _, step := range e.Steps(flavour, true) {
+			if err := script(ctx, tx, step.SQL); err != nil {
+				return fmt.Errorf("creating %s: %w", step.What, err)
+			}
+		}
+		return nil
 	}
-	for _, step := range e.Steps(flavour, true) {
-		if err := script(ctx, tx, step.SQL); err != nil {
-			return fmt.Errorf("creating %s: %w", step.What, err)
+	if flavour == generator.AsTLE {
+		if err := handToTLE(ctx, tx, e, options.Released); err != nil {
+			return err
 		}
 	}
-	return nil
+	if err := script(ctx, tx, installScript(e, flavour)); err != nil {
+		return err
+	}
+	return asGenerated(ctx, tx, e, flavour)
 }
 
 // installed reads what is in the extension's schema.

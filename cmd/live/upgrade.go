@@ -18,7 +18,11 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if !ok {
 		return Applied{}, occupied(found, e)
 	}
-	if options.Flavour != "" && options.Flavour != found.Flavour {
+	tle, err := fromTLE(ctx, tx, found, options.Flavour)
+	if err != nil {
+		return Applied{}, err
+	}
+	if options.Flavour != "" && !tle && options.Flavour != found.Flavour {
 		return Applied{}, Refusal{
 			fmt.Sprintf("extension %s is installed in the %s flavour, not %s", found.Name, found.Flavour, options.Flavour),
 			"upgrades keep the flavour; leave out --flavour",
@@ -40,11 +44,22 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 		}
 	}
 	done := Applied{From: from.Version, Changed: true, Losses: losses}
-	if member {
-		return done, script(ctx, tx, fmt.Sprintf("alter extension %s update to %s;\nselect %s.attach();\n",
-			sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema)))
+	if !member {
+		return done, script(ctx, tx, generator.UpgradeScript(from, e.Manifest(), plan))
 	}
-	return done, script(ctx, tx, generator.UpgradeScript(from, e.Manifest(), plan))
+	flavour := generator.AsExtension
+	if tle {
+		flavour = generator.AsTLE
+		if err := handToTLE(ctx, tx, e, options.Released); err != nil {
+			return Applied{}, err
+		}
+	}
+	err = script(ctx, tx, fmt.Sprintf("alter extension %s update to %s;\nselect %s.attach();\n",
+		sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema)))
+	if err == nil {
+		err = asGenerated(ctx, tx, e, flavour)
+	}
+	return done, err
 }
 
 // like finds the released version that is installed.

@@ -296,20 +296,14 @@ func pgConfig(in sandbox.Install, what string) string {
 // putFiles does what make install does with the generated files.
 func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension) {
 	t.Helper()
-	found := pgConfig(in, "--sharedir")
-	for _, dir := range []string{found, filepath.Join(filepath.Dir(in.Bin), "share"), filepath.Join(filepath.Dir(in.Bin), "share", "postgresql")} {
-		if _, err := os.Stat(filepath.Join(dir, "extension", "plpgsql.control")); err == nil {
-			found = dir
-			break
-		}
-	}
+	directory := extensionDirectory(t, in)
 	files, err := e.Files(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, text := range files {
 		if _, name, isExtension := strings.Cut(path, "/extension/"); isExtension && name != "Makefile" {
-			if err := os.WriteFile(filepath.Join(found, "extension", name), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -459,7 +459,7 @@ begin
         from member m
         where m.relkind in ('v', 'm')
         union all
-        select concat_ws(' ', 'log', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid)
+        select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending))
     )
     select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
                select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
@@ -490,7 +490,7 @@ declare
 begin
     select case when not r.relhassubclass then md5(concat_ws(' ',
         r.oid, r.relkind, r.relowner, case when coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
-        to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid,
+        coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending),
         array(
             select row(i.ctid, i.xmin)
             from pg_inherits i
@@ -5512,4 +5512,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '802d0193ff843d20a55c133b2f6b0ffa', 'extension');
+values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'extension');

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '802d0193ff843d20a55c133b2f6b0ffa',
+        'digest': '61061a58ffe31952176a7e80075dfca0',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -1,0 +1,5 @@
+create table orders (
+    id       bigint primary key,
+    customer text   not null,
+    amount   bigint not null
+);
