@@ -58,7 +58,7 @@ func (e *Extension) Attach(later bool) string { return attach(e.Manifest(), late
 
 func attach(m upgrade.Manifest, later bool) string {
 	argument := ""
-	if later && has(m, "function "+sqltext.Ident(m.Schema)+".attach(boolean)") {
+	if later && has(m, "function "+sqltext.Ident(m.Schema)+".attach(bool)") {
 		argument = "false"
 	}
 	return fmt.Sprintf("select %s.attach(%s);\n", sqltext.Ident(m.Schema), argument)
