@@ -22,13 +22,9 @@ func newGenerate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files := generator.Files{}
-			for _, e := range extensions {
-				made, err := filesOf(cmd, e)
-				if err != nil {
-					return err
-				}
-				maps.Copy(files, made)
+			files, err := filesOf(cmd, extensions)
+			if err != nil {
+				return err
 			}
 			switch {
 			case check:
@@ -53,18 +49,25 @@ func withFormat(command *cobra.Command) {
 		"lay out migrations for a `tool`: plain, goose, golang-migrate, flyway, dbmate or sqitch; --check and release need the same")
 }
 
-// filesOf are the artifacts of one extension, with upgrades from the versions that were released to the artifact directory.
-func filesOf(cmd *cobra.Command, e *generator.Extension) (generator.Files, error) {
+// filesOf are the artifacts of all extensions, with upgrades from the versions that were released to the artifact directory.
+func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.Files, error) {
 	format, err := migrations.ParseFormat(option(cmd, "migrations"))
 	if err != nil {
 		return nil, exitError{exitUsage, fmt.Sprintf("sluice: --migrations: %v\n", err)}
 	}
-	released, err := generator.Releases(option(cmd, "out"), e.Name)
-	if err != nil {
-		return nil, err
+	all := generator.Files{}
+	for _, e := range extensions {
+		released, err := generator.Releases(option(cmd, "out"), e.Name)
+		if err != nil {
+			return nil, err
+		}
+		files, err := e.FilesFor(format, released)
+		if err != nil {
+			return nil, asReleased(err)
+		}
+		maps.Copy(all, files)
 	}
-	files, err := e.FilesFor(format, released)
-	return files, asReleased(err)
+	return all, nil
 }
 
 // asReleased says what to do about a released version that would change.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/pgsluice/sluice/generator"
 )
 
 func newRelease() *cobra.Command {
@@ -20,15 +18,9 @@ func newRelease() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files := generator.Files{}
-			for _, e := range extensions {
-				made, err := filesOf(cmd, e)
-				if err != nil {
-					return err
-				}
-				for path, text := range made {
-					files[path] = text
-				}
+			files, err := filesOf(cmd, extensions)
+			if err != nil {
+				return err
 			}
 			if _, err := files.Write(option(cmd, "out")); err != nil {
 				return err

@@ -68,6 +68,9 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 			from.Extension, from.Schema, to.Extension, to.Schema)
 	}
 	changes, err := d.tableChanges()
+	if err == nil {
+		err = d.unalterable()
+	}
 	if err != nil {
 		return d.plan, err
 	}
@@ -109,6 +112,24 @@ func (d *differ) tableChanges() (map[string]tableChange, error) {
 		changes[o.ID()] = change
 	}
 	return changes, nil
+}
+
+// unalterable reports objects that differ in more than their comments and that no step is known for.
+func (d *differ) unalterable() error {
+	for _, o := range d.to.Objects {
+		if o.Kind == "sequence" && d.changed(o) && statementOf(d.old[o.ID()].SQL) != statementOf(o.SQL) {
+			return fmt.Errorf("sequence %s differs between the versions, and there are no steps for that", o.Signature)
+		}
+	}
+	return nil
+}
+
+// statementOf is a definition without the comment above it.
+func statementOf(sql string) string {
+	for strings.HasPrefix(sql, "--") {
+		_, sql, _ = strings.Cut(sql, "\n")
+	}
+	return sql
 }
 
 // chooseDrops finds what must be dropped: what is gone, what cannot be replaced, and what depends on either.
@@ -208,9 +229,9 @@ func (d *differ) gone(id string) bool {
 	return !stays && d.dropped[id]
 }
 
-// tableOf is the id of the table that an index is on.
-func (d *differ) tableOf(index Object) string {
-	for _, need := range index.Needs {
+// tableOf is the id of the table that an index or a trigger is on.
+func (d *differ) tableOf(o Object) string {
+	for _, need := range o.Needs {
 		if strings.HasPrefix(need, "table ") {
 			return need
 		}
@@ -226,16 +247,31 @@ func (d *differ) createObjects(changes map[string]tableChange) {
 		switch {
 		case !was:
 			made[o.ID()] = true
-			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member)})
+			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
 		case d.dropped[o.ID()]:
 			made[o.ID()] = true
-			d.add(Step{Action: "change", Object: o.ID(), SQL: o.Create(d.member)})
+			d.add(Step{Action: "change", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
 		case o.Kind == "grant" && (d.changed(o) || slices.ContainsFunc(o.Needs, func(id string) bool { return made[id] })):
 			d.add(Step{Action: "change", Object: o.ID(), SQL: revoked(before, d.gone) + o.SQL})
 		case d.changed(o):
 			d.change(before, o, changes[o.ID()])
 		}
 	}
+}
+
+// lockOfNew is what making an object on a table keeps waiting that has been there before.
+func (d *differ) lockOfNew(o Object) string {
+	table := d.tableOf(o)
+	if _, was := d.old[table]; !was || d.dropped[table] {
+		return ""
+	}
+	switch o.Kind {
+	case "index":
+		return "SHARE on its table, as long as it takes to read it all"
+	case "trigger":
+		return "SHARE ROW EXCLUSIVE on its table, for a moment"
+	}
+	return ""
 }
 
 // change alters an object in place.

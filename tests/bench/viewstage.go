@@ -41,14 +41,6 @@ func (b *bench) views(ctx context.Context, name string, prepare func(dsn string)
 	return dsn, err
 }
 
-// drop removes a database of views that no other measurement needs.
-func (b *bench) drop(ctx context.Context, name string) error {
-	delete(b.made, name)
-	return connected(ctx, b.server.DSN("postgres"), func(conn *pgx.Conn) error {
-		return execute(ctx, conn, "drop database if exists "+name)
-	})
-}
-
 // loadSales fills the tables. Two runs have the same rows.
 func (b *bench) loadSales(ctx context.Context) func(dsn string) error {
 	return func(dsn string) error {

@@ -41,16 +41,3 @@ union all
 %[2]s
 ) q) d)`, t.name, strings.TrimRight(t.query, "\n"))
 }
-
-// Empty lists the stream tables without rows, of which a comparison would say nothing.
-func (s *Subject) Empty(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	var parts []string
-	for _, t := range s.tables {
-		parts = append(parts, fmt.Sprintf("select '%[1]s' where not exists (select from chaos.%[1]s)", t.name))
-	}
-	rows, err := tx.Query(ctx, strings.Join(parts, " union all "))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
-}

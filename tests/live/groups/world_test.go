@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -302,9 +300,4 @@ func (w *world) open() []*transaction {
 		}
 	}
 	return open
-}
-
-func isCode(err error, code string) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == code
 }
