@@ -127,9 +127,9 @@ type update struct{ from, to, script string }
 func updates(leaps []leap) []update {
 	var all []update
 	for _, l := range leaps {
-		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.from, l.to, l.forth.member)})
+		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.to, l.forth.member)})
 		if l.noWay == "" {
-			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.to, l.from, l.back.member)})
+			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.from, l.back.member)})
 		}
 	}
 	return all
@@ -153,7 +153,26 @@ func (e *Extension) sourced(u update) string {
 
 // UpgradeScript is the whole of a plan for the plain flavour, for one transaction.
 func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
-	schema := sqltext.Ident(to.Schema)
+	return fmt.Sprintf("%s\n%s\n%s%s", requireVersion(from), plan.Script(), noteVersion(to), attach(to, false))
+}
+
+// UpgradeSteps is UpgradeScript for somebody who tells how it goes.
+func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
+	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}}
+	for _, step := range plan.Steps {
+		if step.SQL != "" {
+			steps = append(steps, Step{step.Action + " " + step.Object, step.SQL, step.Long()})
+		}
+	}
+	return append(steps, Step{What: "version " + to.Version, SQL: noteVersion(to)}, Step{"what stands on users' tables", attach(to, false), true})
+}
+
+func noteVersion(m upgrade.Manifest) string {
+	return fmt.Sprintf("update %s.pgt_extension set version = %s, digest = %s;\n", sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()))
+}
+
+// requireVersion fails unless a version is installed, and keeps it as it is to the end of the transaction.
+func requireVersion(m upgrade.Manifest) string {
 	return fmt.Sprintf(`do $do$
 begin
     -- Nobody attaches, and nobody else upgrades, meanwhile.
@@ -167,17 +186,11 @@ begin
     end if;
 end;
 $do$;
-
-%[5]s
-update %[1]s.pgt_extension set version = %[6]s, digest = %[7]s;
-select %[1]s.attach();
-`, schema, sqltext.Literal(from.Version), sqltext.Literal(from.Digest()),
-		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", from.Version, from.Extension)),
-		plan.Script(), sqltext.Literal(to.Version), sqltext.Literal(to.Digest()))
+`, sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()),
+		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)))
 }
 
 // memberScript is what members of an extension become. What stands on users' tables follows with attach(), which apply and the next tick call.
-func memberScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
-	return fmt.Sprintf("%s\nupdate %s.pgt_extension set version = %s, digest = %s;\n",
-		plan.Script(), sqltext.Ident(to.Schema), sqltext.Literal(to.Version), sqltext.Literal(to.Digest()))
+func memberScript(to upgrade.Manifest, plan upgrade.Plan) string {
+	return plan.Script() + "\n" + noteVersion(to)
 }

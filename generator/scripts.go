@@ -19,8 +19,11 @@ const (
 	AsTLE       Flavour = "tle" // for --flavour alone: an extension whose scripts pg_tle keeps in the database
 )
 
-// Step is a part of an installation: the statements that make one object.
-type Step struct{ What, SQL string }
+// Step is a part of an installation or an upgrade: the statements about one object.
+type Step struct {
+	What, SQL string
+	Long      bool // it reads or fills a whole table
+}
 
 // Steps creates everything, in order, for one transaction. Stream tables in immediate mode are filled later, by Fill, or within it.
 func (e *Extension) Steps(flavour Flavour, later bool) []Step {
@@ -30,12 +33,12 @@ func (e *Extension) Steps(flavour Flavour, later bool) []Step {
 func steps(m upgrade.Manifest, flavour Flavour, later bool) []Step {
 	var steps []Step
 	for _, o := range m.Objects {
-		steps = append(steps, Step{o.ID(), o.Create(flavour == AsExtension)})
+		steps = append(steps, Step{What: o.ID(), SQL: o.Create(flavour == AsExtension)})
 	}
-	steps = append(steps, Step{"row pgt_extension", fmt.Sprintf("insert into %s.pgt_extension (name, version, digest, flavour)\nvalues (%s, %s, %s, %s);\n",
+	steps = append(steps, Step{What: "row pgt_extension", SQL: fmt.Sprintf("insert into %s.pgt_extension (name, version, digest, flavour)\nvalues (%s, %s, %s, %s);\n",
 		sqltext.Ident(m.Schema), sqltext.Literal(m.Extension), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()), sqltext.Literal(string(flavour)))})
 	if flavour == Plain {
-		steps = append(steps, Step{"what stands on users' tables", attach(m, later)})
+		steps = append(steps, Step{"what stands on users' tables", attach(m, later), true})
 	}
 	return steps
 }

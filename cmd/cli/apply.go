@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,12 +16,15 @@ import (
 )
 
 func newApply() *cobra.Command {
-	var dryRun, allowLoss bool
+	var dryRun bool
 	var flavour string
+	var options live.Options
 	command := &cobra.Command{
 		Use:   "apply",
 		Short: "Installs or upgrades the extension in a database, in one transaction",
-		Args:  cobra.NoArgs,
+		Long: "Installs or upgrades the extension in one transaction, and fills new stream tables in transactions of their own. A lock that is not to be had within --lock-timeout\n" +
+			"ends the transaction: those who queued behind go on, and it is tried again. What was interrupted, another apply completes.",
+		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			switch generator.Flavour(flavour) {
 			case "", generator.Plain, generator.AsExtension, generator.AsTLE:
@@ -40,12 +44,13 @@ func newApply() *cobra.Command {
 				fmt.Fprint(cmd.OutOrStdout(), script)
 				return err
 			}
-			filling := &live.Filling{Log: func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }}
-			if filling.DSN, err = dsn(cmd); err != nil {
+			url, err := dsn(cmd)
+			if err != nil {
 				return err
 			}
-			return withNotices(cmd, filling.Notice, func(ctx context.Context, conn *pgx.Conn) error {
-				did, err := live.Apply(ctx, conn, e, live.Options{Flavour: generator.Flavour(flavour), Released: released, Loss: allowLoss, Filling: filling})
+			options.Flavour, options.Released, options.Progress = generator.Flavour(flavour), released, progressOn(cmd.ErrOrStderr(), url)
+			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
+				did, err := live.Apply(ctx, conn, e, options)
 				if err != nil {
 					return err
 				}
@@ -66,7 +71,9 @@ func newApply() *cobra.Command {
 	}
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run")
 	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server, or tle: one whose scripts pg_tle keeps")
-	command.Flags().BoolVar(&allowLoss, "allow-data-loss", false, "upgrade although data goes")
+	command.Flags().BoolVar(&options.Loss, "allow-data-loss", false, "upgrade although data goes")
+	command.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "wait no longer for a lock, as others queue behind; 0: as the server is set")
+	command.Flags().DurationVar(&options.Retry, "retry-for", 10*time.Minute, "try again for that long if a lock is not to be had")
 	return command
 }
 
@@ -88,6 +95,7 @@ func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(cont
 		err = body(ctx, conn)
 	}
 	var refusal live.Refusal
+	var failure live.Failure
 	var exit exitError
 	switch {
 	case err == nil:
@@ -96,6 +104,8 @@ func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(cont
 		return err
 	case errors.As(err, &refusal):
 		return exitError{exitInput, fmt.Sprintf("sluice: %s; nothing was changed\nhint: %s\n", refusal.Message, refusal.Hint)}
+	case errors.As(err, &failure):
+		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\nhint: %s\n", err, failure.Hint)}
 	default:
 		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
 	}

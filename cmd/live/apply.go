@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -50,7 +51,10 @@ type Options struct {
 	Flavour  generator.Flavour  // "": plain, or what is installed
 	Released []upgrade.Manifest // versions that can be upgraded
 	Loss     bool               // data may be lost
-	Filling  *Filling           // is told how filling goes; may be nil
+	Progress *Progress          // is told how it goes; may be nil
+
+	LockTimeout time.Duration // how long one lock is waited for, while others queue behind; 0: as the session has it
+	Retry       time.Duration // how long all of it is tried again when locks are not to be had; 0: not at all
 }
 
 // Applied is what Apply did.
@@ -60,33 +64,86 @@ type Applied struct {
 	Losses  []string
 }
 
-// Apply installs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very version is installed already.
+// Apply installs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very version
+// is installed already, and goes on with the filling if an earlier run did not come to its end.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
-	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
-		found, err := installed(ctx, tx, e.Schema)
-		if err != nil {
-			return err
-		}
-		switch {
-		case found.Digest == e.Digest() && found.Name == e.Name:
-			return nil
-		case found.Name == "":
-			did.Changed = true
-			return install(ctx, tx, e, options)
-		case found.Name != e.Name:
-			return occupied(found, e)
-		}
-		did, err = upgradeFrom(ctx, tx, found, e, options)
+	err := options.patiently(ctx, func(left time.Duration) (err error) {
+		did, err = applyOnce(ctx, conn, e, options, left)
 		return err
 	})
-	if err == nil && e.Fill() != "" { // also where an earlier run installed and did not come to this
-		stop := options.Filling.Watch(ctx, conn.PgConn().PID())
-		_, err = conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
-		stop()
+	if err == nil && e.Fill() != "" {
+		err = options.patiently(ctx, func(time.Duration) error { return fill(ctx, conn, e, options) })
 	}
 	did.Changed = did.Changed && err == nil
 	return did, err
+}
+
+// applyOnce is one attempt at the transaction. Other installers lock no tables, so they are waited for as long as there is time.
+func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options, left time.Duration) (did Applied, err error) {
+	finished := false
+	err = inTransaction(ctx, conn, e.Schema, max(left, options.LockTimeout), func(tx pgx.Tx) error {
+		pid, err := settle(ctx, tx, options.LockTimeout)
+		if err != nil {
+			return err
+		}
+		defer options.Progress.watch(ctx, pid)()
+		if did, err = bring(ctx, tx, e, options); err != nil {
+			return cutOff(conn, options.Progress.now(), err, "nothing was changed")
+		}
+		finished = true
+		return nil
+	})
+	if finished {
+		err = cutOff(conn, "the commit", err, "it may have been done or not")
+	}
+	return did, err
+}
+
+// settle prepares a transaction that locks what others use, and returns its process.
+func settle(ctx context.Context, tx pgx.Tx, lockTimeout time.Duration) (pid int32, err error) {
+	if err := waitFor(ctx, tx, lockTimeout); err != nil {
+		return 0, err
+	}
+	// Should this process die, the server's ends soon, and its locks with it.
+	const watchful = "do $do$ begin perform set_config('client_connection_check_interval', '2s', true); exception when others then null; end; $do$"
+	if _, err := tx.Exec(ctx, watchful); err != nil {
+		return 0, err
+	}
+	err = tx.QueryRow(ctx, "select pg_backend_pid()").Scan(&pid) // a pooler's connection tells another
+	return pid, err
+}
+
+// waitFor has the transaction wait no longer for a lock; 0: as before.
+func waitFor(ctx context.Context, tx pgx.Tx, lockTimeout time.Duration) error {
+	if lockTimeout <= 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, fmt.Sprintf("set local lock_timeout = %d", max(lockTimeout.Milliseconds(), 1)))
+	return err
+}
+
+// bring finds what is installed and makes it what the spec says.
+func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Options) (Applied, error) {
+	found, err := installed(ctx, tx, e.Schema)
+	switch {
+	case err != nil:
+		return Applied{}, err
+	case found.Digest == e.Digest() && found.Name == e.Name:
+		return Applied{}, nil
+	case found.Name == "":
+		return Applied{Changed: true}, install(ctx, tx, e, options)
+	case found.Name != e.Name:
+		return Applied{}, occupied(found, e)
+	}
+	return upgradeFrom(ctx, tx, found, e, options)
+}
+
+// fill fills new stream tables, each in a transaction of its own.
+func fill(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) error {
+	defer options.Progress.watch(ctx, int32(conn.PgConn().PID()))()
+	_, err := conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
+	return cutOff(conn, options.Progress.now(), err, fmt.Sprintf("extension %s %s is installed, but not all of its stream tables are filled", e.Name, e.Version))
 }
 
 // ApplyScript is what Apply would run to install, as a script for psql.
@@ -121,14 +178,12 @@ func installScript(e *generator.Extension, flavour generator.Flavour) string {
 	return script.String()
 }
 
-// install runs the steps one by one, so that an error tells which object it is about.
+// install makes everything anew.
 func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Options) error {
 	flavour := cmp.Or(options.Flavour, generator.Plain)
 	if flavour == generator.Plain {
-		for _, step := range e.Steps(flavour, true) {
-			if err := script(ctx, tx, step.SQL); err != nil {
-				return fmt.Errorf("creating %s: %w", step.What, err)
-			}
+		if err := batches(ctx, tx, e.Steps(flavour, true), options.Progress); err != nil {
+			return fmt.Errorf("creating %w", err)
 		}
 		return nil
 	}
@@ -171,9 +226,13 @@ func occupied(found Installed, e *generator.Extension) error {
 	}
 }
 
-func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func(pgx.Tx) error) error {
+// inTransaction runs body when no other installer is at work, which it waits for, but no longer than it is told; 0: for ever.
+func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, patience time.Duration, body func(pgx.Tx) error) error {
 	// What a snapshot does not show that was taken before triggers were made would be in neither a log nor a stream table.
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		if err := waitFor(ctx, tx, patience); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, lockFor(schema)); err != nil {
 			return err
 		}
@@ -184,9 +243,5 @@ func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func
 // script runs several statements; an error tells the place in the script.
 func script(ctx context.Context, tx pgx.Tx, sql string) error {
 	_, err := tx.Conn().PgConn().Exec(ctx, sql).ReadAll()
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Position > 0 {
-		return fmt.Errorf("%w\n%s", err, excerpt(sql, int(pg.Position)))
-	}
-	return err
+	return placed(err, sql, 0)
 }

@@ -45,7 +45,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	}
 	done := Applied{From: from.Version, Changed: true, Losses: losses}
 	if !member {
-		return done, script(ctx, tx, generator.UpgradeScript(from, e.Manifest(), plan))
+		return done, batches(ctx, tx, generator.UpgradeSteps(from, e.Manifest(), plan), options.Progress)
 	}
 	flavour := generator.AsExtension
 	if tle {
@@ -54,6 +54,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 			return Applied{}, err
 		}
 	}
+	options.Progress.begin("alter extension "+e.Name+" update", "")
 	err = script(ctx, tx, fmt.Sprintf("alter extension %s update to %s;\nselect %s.attach();\n",
 		sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema)))
 	if err == nil {

@@ -17,6 +17,9 @@ type Step struct {
 	Loses  string `json:"loses,omitempty"` // whose data it deletes
 }
 
+// Long reports whether a step reads or fills a whole table.
+func (s Step) Long() bool { return strings.Contains(s.Lock, "as long as") }
+
 // Plan leads from one version to another.
 type Plan struct {
 	From  string `json:"from"`

@@ -19,8 +19,8 @@ func TestFillingIsTold(t *testing.T) {
 	db.Exec(t, "create table orders (id int primary key, amount int)")
 	db.Exec(t, "insert into orders select i, i from generate_series(1, 1000) i")
 	said := make(chan string, 1000)
-	filling := &live.Filling{DSN: db.DSN(), Every: 10 * time.Millisecond, Log: func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }}
-	conn, err := live.ConnectNoticing(t.Context(), db.DSN(), filling.Notice)
+	progress := &live.Progress{DSN: db.DSN(), Every: 10 * time.Millisecond, Log: func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }}
+	conn, err := live.ConnectNoticing(t.Context(), db.DSN(), progress.Notice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func TestFillingIsTold(t *testing.T) {
 	}
 	applied := make(chan error)
 	go func() {
-		_, err := live.Apply(t.Context(), conn, extension, live.Options{Filling: filling})
+		_, err := live.Apply(t.Context(), conn, extension, live.Options{Progress: progress})
 		applied <- err
 	}()
 	for line := range said {
-		if strings.HasPrefix(line, "filling public.later, 2 of 2: ") && strings.HasSuffix(line, ", waits for a lock") {
+		if strings.HasPrefix(line, "filling public.later, 2 of 2: ") && strings.Contains(line, ", waits for a lock on pgtrickle.public_later_rows that process ") {
 			break
 		}
 	}
