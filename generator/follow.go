@@ -22,9 +22,15 @@ func (p *planner) follow(n int) {
 			p.sources[r] = source
 			p.order = append(p.order, r)
 		}
-		source.ColumnList = union(source.ColumnList, columnsRead(view, r))
+		source.ColumnList = inOrder(r, union(source.ColumnList, columnsRead(view, r)))
 		source.Readers = append(source.Readers, reader)
 	}
+}
+
+// inOrder sorts columns as their table has them, so that a log keeps its columns when other stream tables read them first.
+func inOrder(r *catalog.Relation, names []string) []string {
+	slices.SortFunc(names, func(a, b string) int { return r.Column(a) - r.Column(b) })
+	return names
 }
 
 // union is a list and what others have beside it.

@@ -30,11 +30,9 @@ func (p *planner) capture(n int) {
 			p.captures[r] = c
 			p.captured = append(p.captured, r)
 		}
-		for _, name := range columnsRead(view, r) {
-			if !slices.Contains(c.ColumnList, name) {
-				c.ColumnList = append(c.ColumnList, name)
-				c.TypeList = append(c.TypeList, r.Columns[r.Column(name)].Type)
-			}
+		c.ColumnList, c.TypeList = inOrder(r, union(c.ColumnList, columnsRead(view, r))), nil
+		for _, name := range c.ColumnList {
+			c.TypeList = append(c.TypeList, r.Columns[r.Column(name)].Type)
 		}
 		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
 	}

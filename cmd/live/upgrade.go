@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -75,31 +76,52 @@ func like(found Installed, released []upgrade.Manifest) (upgrade.Manifest, bool)
 
 // lostRows says what a plan deletes, but for tables that are empty. Those are locked, so that they stay so.
 func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan upgrade.Plan) ([]string, error) {
+	tables := map[string]string{} // by the id of what is dropped or changed
+	for _, o := range from.Objects {
+		if o.Holds {
+			tables[o.ID()] = o.Signature
+		}
+	}
 	stays := map[string]bool{}
 	for _, o := range to.Objects {
 		stays[o.ID()] = true
 	}
-	empty := map[string]bool{}
-	for _, o := range from.Objects {
-		if !o.Holds {
-			continue
+	atRunTime := map[string]upgrade.Made{} // what may have been made by those who want it
+	for _, m := range from.Made {
+		if m.Table != "" {
+			tables[m.ID()], atRunTime[m.ID()] = m.Table, m
 		}
-		var filled bool
-		if !stays[o.ID()] {
-			if _, err := tx.Exec(ctx, "lock table "+o.Signature+" in access exclusive mode"); err != nil {
-				return nil, err
-			}
-		}
-		if err := tx.QueryRow(ctx, "select exists (select from "+o.Signature+")").Scan(&filled); err != nil {
-			return nil, err
-		}
-		empty[o.ID()] = !filled
 	}
 	var losses []string
 	for _, step := range plan.Steps {
-		if step.Loses != "" && !empty[step.Object] {
-			losses = append(losses, step.Loses)
+		m, mayBe := atRunTime[step.Object]
+		if step.Loses == "" && !mayBe {
+			continue
 		}
+		if table, isTable := tables[step.Object]; isTable {
+			filled, err := holdsRows(ctx, tx, table, !stays[step.Object])
+			if err != nil {
+				return nil, err
+			}
+			if !filled {
+				continue
+			}
+		}
+		losses = append(losses, cmp.Or(step.Loses, "all rows of "+m.Name))
 	}
 	return losses, nil
+}
+
+// holdsRows reports whether a table is there and has rows. If it goes, nobody may add some.
+func holdsRows(ctx context.Context, tx pgx.Tx, table string, goes bool) (filled bool, err error) {
+	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&filled); err != nil || !filled {
+		return false, err
+	}
+	if goes {
+		if _, err := tx.Exec(ctx, "lock table "+table+" in access exclusive mode"); err != nil {
+			return false, err
+		}
+	}
+	err = tx.QueryRow(ctx, "select exists (select from "+table+")").Scan(&filled)
+	return filled, err
 }

@@ -27,11 +27,7 @@ func (d *differ) dropMade() {
 		if m.Drop == "" {
 			continue
 		}
-		step := Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: brief}
-		if m.Holds {
-			step.Loses = "all rows of " + m.Name
-		}
-		d.add(step)
+		d.add(Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: brief, Loses: m.loss()})
 	}
 }
 
@@ -87,9 +83,13 @@ func (d *differ) remake() {
 	}
 	for _, m := range d.to.Made {
 		was, there := before[m.ID()]
-		if !there || was.Definition == m.Definition {
+		if !there || was.Definition == m.Definition || m.Anew == "" {
 			continue
 		}
-		d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock})
+		step := Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock}
+		if was.Holds && !m.Holds {
+			step.Loses = was.loss()
+		}
+		d.add(step)
 	}
 }

@@ -63,6 +63,16 @@ type Made struct {
 	Anew       string `json:"anew,omitempty"`       // the statement by which it is made anew, at once or by attach()
 	Lock       string `json:"lock,omitempty"`       // what that keeps waiting
 	Holds      bool   `json:"holds,omitempty"`      // users' data, which a drop loses
+	Table      string `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
+	Loses      string `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows
+}
+
+// loss is what a drop loses.
+func (m Made) loss() string {
+	if m.Holds {
+		return "all rows of " + m.Name
+	}
+	return m.Loses
 }
 
 // ID identifies it within an extension.

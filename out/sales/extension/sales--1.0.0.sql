@@ -2298,6 +2298,7 @@ WHERE amount >= 150
             where h is null or w is null
         ) then
             drop view sales.pgt_probe;
+            perform sales.large_orders_attach(); -- what goes with it
             return;
         end if;
         drop view sales.pgt_probe;
@@ -2836,6 +2837,7 @@ from d1
             where h is null or w is null
         ) then
             drop view sales.pgt_probe;
+            perform sales.customer_payments_attach(); -- what goes with it
             return;
         end if;
         drop view sales.pgt_probe;
@@ -3942,6 +3944,7 @@ WHERE paid >= 500
             where h is null or w is null
         ) then
             drop view sales.pgt_probe;
+            perform sales.best_customers_attach(); -- what goes with it
             return;
         end if;
         drop view sales.pgt_probe;
@@ -5512,4 +5515,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'extension');
+values ('sales', '1.0.0', 'bc9158f5c97dc399ecf108d2795cb705', 'extension');

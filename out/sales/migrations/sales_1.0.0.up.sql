@@ -2296,6 +2296,7 @@ WHERE amount >= 150
             where h is null or w is null
         ) then
             drop view sales.pgt_probe;
+            perform sales.large_orders_attach(); -- what goes with it
             return;
         end if;
         drop view sales.pgt_probe;
@@ -2834,6 +2835,7 @@ from d1
             where h is null or w is null
         ) then
             drop view sales.pgt_probe;
+            perform sales.customer_payments_attach(); -- what goes with it
             return;
         end if;
         drop view sales.pgt_probe;
@@ -3940,6 +3942,7 @@ WHERE paid >= 500
             where h is null or w is null
         ) then
             drop view sales.pgt_probe;
+            perform sales.best_customers_attach(); -- what goes with it
             return;
         end if;
         drop view sales.pgt_probe;
@@ -5510,7 +5513,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'plain');
+values ('sales', '1.0.0', 'bc9158f5c97dc399ecf108d2795cb705', 'plain');
 
 select sales.attach();
 
