@@ -21,8 +21,8 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 		return
 	}
 	extension := streamsToDump(t)
-	install := relocate(t, pgtest.Server(t).Install)
-	putFiles(t, install, extension)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, extension)
 	from, to := startWithOwner(t, install), startWithOwner(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {

@@ -2,55 +2,112 @@ package upgrade
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestDataSurvives goes through the whole history with data in everything, and traffic before each step: messages and their counts are kept,
-// events that a group has not consumed are there, and each stream table equals its query right after the upgrade.
+// TestDataSurvives goes through the whole history with data in everything, and traffic before each step: messages and their counts, events,
+// what groups hold, have committed and given up, and rows of outboxes are kept; each stream table equals its query right after the upgrade.
 func TestDataSurvives(t *testing.T) {
 	versions := history(t)
 	released := manifests(versions)
 	db := pgtest.DB(t)
 	sources(t, db)
 	apply(t, db, versions[0], live.Options{})
-	received, published := 0, 0
-	for n, e := range versions {
-		if n > 0 {
-			apply(t, db, e, live.Options{Released: released, Loss: true})
-			equalQueries(t, db, e.Version)
-		}
-		for range 10 {
-			received++
-			db.Exec(t, "insert into pgtrickle.payments (event_id, event_type, payload) values ($1, 't', '{}')", fmt.Sprint(received))
-		}
-		db.Exec(t, "update pgtrickle.payments set processed_at = now() where event_id = $1", fmt.Sprint(received))
-		db.Exec(t, "insert into public.orders values ($1, 1, 5, 'paid')", 1000+n)
-		db.Exec(t, "call pgtrickle.tick()")
-		refreshAll(t, db) // whatever their schedules
-		if got := pgtest.One[int64](t, db, "select processed from pgtrickle.payments_stats"); got != int64(n+1) {
-			t.Errorf("%s: %d messages count as processed, want %d", e.Version, got, n+1)
-		}
-		if got := pgtest.One[int64](t, db, "select pending from pgtrickle.payments_stats"); got != int64(received-n-1) {
-			t.Errorf("%s: %d messages are pending, want %d", e.Version, got, received-n-1)
-		}
-		if pgtest.One[bool](t, db, "select to_regclass('pgtrickle.outbox_shop_events') is null") {
-			published = 0 // its outbox is gone
-			continue
-		}
-		db.Exec(t, "insert into pgtrickle.outbox_shop_events (event_type, payload) values ('t', '{}')")
-		published++
-		if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.outbox_shop_events"); got != int64(published) {
-			t.Errorf("%s: %d events, want %d", e.Version, got, published)
-		}
-		if pgtest.One[bool](t, db, "select exists (select from pgtrickle.pgt_consumer_groups where group_name = 'shipping')") {
-			if got := pgtest.One[int64](t, db, "select lag_rows from pgtrickle.consumer_lag('shipping')"); got != int64(published) {
-				t.Errorf("%s: the group is %d behind, want %d", e.Version, got, published)
-			}
+	w := &world{db: db}
+	for n, e := range versions[1:] {
+		w.use(t)
+		before := w.survey(t)
+		w.upgrade(t, e, live.Options{Released: released, Loss: true})
+		changed := changedBetween(versions[n], e)
+		kept(t, e.Version, before, w.survey(t), changed.gone)
+		w.goesOn(t, e.Version, changed)
+	}
+	w.use(t)
+	equalQueries(t, db, "the last version")
+}
+
+func (w *world) upgrade(t *testing.T, e *generator.Extension, options live.Options) {
+	t.Helper()
+	apply(t, w.db, e, options)
+	equalQueries(t, w.db, e.Version)
+}
+
+// changes are what an upgrade takes away by the specs: names of inboxes, outboxes and groups that the second does not have, and of groups whose
+// outbox keeps another order.
+type changes struct{ removed, reordered []string }
+
+func changedBetween(from, to *generator.Extension) changes {
+	var c changes
+	stays := map[string]bool{}
+	for _, m := range to.Manifest().Made {
+		stays[m.ID()] = true
+	}
+	asked := map[string]bool{}
+	for _, m := range to.Manifest().Made {
+		asked[m.ID()] = m.Definition != "" // of outboxes
+	}
+	orders := map[string]bool{}
+	for _, m := range from.Manifest().Made {
+		switch name, outbox, _ := strings.Cut(m.Name, " of "); {
+		case m.Kind == "order of outbox" && !stays[m.ID()]:
+			name, _, _ := strings.Cut(m.Name, " by ")
+			orders[name] = true
+		case m.Kind == "counts of inbox" && !stays[m.ID()], m.Kind == "state of outbox" && !stays[m.ID()]:
+			c.removed = append(c.removed, m.Name)
+		case m.Kind == "outbox" && (!stays[m.ID()] || !asked[m.ID()]):
+			c.removed = append(c.removed, m.Name)
+		case m.Kind == "consumer group" && !stays[m.ID()]:
+			c.removed = append(c.removed, name)
+		case m.Kind == "consumer group" && orders[outbox]:
+			c.reordered = append(c.reordered, name)
 		}
 	}
+	return c
+}
+
+func (c changes) gone(what string) bool {
+	kind, name, _ := strings.Cut(what, " ")
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "letters "), "rows ")
+	name = strings.TrimPrefix(name, "of ")
+	return slices.Contains(c.removed, name) || slices.Contains(c.reordered, name) && (kind == "leases" || kind == "stand")
+}
+
+// goesOn shows that groups go on where they were: holders commit what they hold, and the rest comes once.
+func (w *world) goesOn(t *testing.T, version string, changed changes) {
+	t.Helper()
+	for _, group := range w.groups(t) {
+		held, was := w.held[group]
+		if !was || slices.Contains(changed.removed, group) {
+			continue
+		}
+		if slices.Contains(changed.reordered, group) {
+			held = 0 // it comes again
+		}
+		if got := pgtest.One[int64](t, w.db, "select pgtrickle.commit_offset($1, $2, 1000000)", group, w.holder); got != held {
+			t.Errorf("%s: the holder of group %s commits %d, want %d", version, group, got, held)
+		}
+		if lag := w.drain(t, group); lag != 0 {
+			t.Errorf("%s: group %s is %d behind", version, group, lag)
+		}
+	}
+}
+
+// drain consumes all that a group has not, and returns what is left.
+func (w *world) drain(t *testing.T, group string) int64 {
+	t.Helper()
+	for n := range 100 {
+		name := fmt.Sprint("drain ", w.rounds, n)
+		if pgtest.One[int64](t, w.db, "select pgtrickle.commit_offset($1, $2, coalesce(max(id), 0)) from pgtrickle.poll_outbox($1, $2, 1000)", group, name) == 0 {
+			break
+		}
+	}
+	return pgtest.One[int64](t, w.db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = $1", group)
 }
 
 func refreshAll(t *testing.T, db *pgtest.Database) {

@@ -72,12 +72,17 @@ func manifests(versions []*generator.Extension) []upgrade.Manifest {
 // sources makes the tables that stream tables read.
 func sources(t *testing.T, db *pgtest.Database) {
 	t.Helper()
+	db.SuperExec(t, makeRoles)
+	db.Exec(t, sourceTables(t))
+}
+
+func sourceTables(t *testing.T) string {
+	t.Helper()
 	ddl, err := os.ReadFile("history/schema.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db.SuperExec(t, makeRoles)
-	db.Exec(t, string(ddl))
+	return string(ddl)
 }
 
 func apply(t *testing.T, db *pgtest.Database, e *generator.Extension, options live.Options) live.Applied {

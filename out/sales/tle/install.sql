@@ -388,8 +388,8 @@ end;
 $function$;
 comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
 
--- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types. A column that
--- the source has lost does no harm: what does not read it goes on.
+-- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no
+-- others. A column that the source has lost does no harm: what does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
 create function sales.pgt_log_fits(p_source text, p_log text, p_columns name[])
     returns boolean
@@ -412,11 +412,16 @@ as $function$
               and a.attname not in ('__no', '__xid', '__mult')
         ) l using (attname, atttypid, attcollation)
         where l is null
+    ) and p_columns = (
+        select coalesce(array_agg(a.attname order by a.attnum), '{}')
+        from pg_attribute a
+        where a.attrelid = to_regclass(p_log) and a.attnum > 0 and not a.attisdropped
+          and a.attname not in ('__no', '__xid', '__mult')
     )
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types. A column that the source has lost does no harm: what does not read it goes on.';
+comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no others. A column that the source has lost does no harm: what does not read it goes on.';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, the change log and the table for what is pending.
@@ -5520,7 +5525,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'bc9158f5c97dc399ecf108d2795cb705', 'extension');
+values ('sales', '1.0.0', '43f2f0941f280cf991ff356395fb7e1c', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': 'bc9158f5c97dc399ecf108d2795cb705',
+        'digest': '43f2f0941f280cf991ff356395fb7e1c',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

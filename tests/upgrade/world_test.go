@@ -1,0 +1,137 @@
+package upgrade
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// world uses everything of a version, so that something could be lost.
+type world struct {
+	db     *pgtest.Database
+	rounds int
+	held   map[string]int64 // the last id that the holder of each group was granted
+	holder string
+}
+
+// use receives, claims, publishes, polls, commits, rejects, writes sources and ticks.
+func (w *world) use(t *testing.T) {
+	t.Helper()
+	w.rounds++
+	w.held, w.holder = map[string]int64{}, fmt.Sprint("holder ", w.rounds)
+	w.sources(t)
+	for _, inbox := range w.inboxes(t) {
+		w.db.Exec(t, "select pgtrickle.inbox_receive($1, 'm' || i, 't' || i % 2, '{}') from generate_series(10 * $2, 10 * $2 + 9) i", inbox, w.rounds)
+		w.db.Exec(t, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 2)", inbox)
+		w.db.Exec(t, "select pgtrickle.inbox_mark_failed($1, 'm' || 10 * $2 + 9, 'no')", inbox, w.rounds)
+	}
+	for _, outbox := range w.outboxes(t) {
+		w.db.Exec(t, "select pgtrickle.outbox_publish($1, 't' || i % 2, jsonb_build_object('n', i), 'k' || i % 3) from generate_series(1, 9) i", outbox)
+	}
+	w.db.Exec(t, "call pgtrickle.tick()")
+	refreshAll(t, w.db) // whatever their schedules
+	for _, group := range w.groups(t) {
+		w.db.Exec(t, "select pgtrickle.commit_offset($1, 'quick', max(p.id)) from pgtrickle.poll_outbox($1, 'quick', 2) p having count(*) > 0", group)
+		w.held[group] = pgtest.One[int64](t, w.db, "select coalesce(max(id), 0) from pgtrickle.poll_outbox($1, $2, 3, 10000)", group, w.holder)
+		w.db.Exec(t, "select pgtrickle.reject_rows($1, 'strict', array_agg(p.id), 'no') from pgtrickle.poll_outbox($1, 'strict', 1, 10000) p having count(*) > 0", group)
+	}
+	if w.has(t, "pgtrickle.pgt_settings") {
+		w.db.Exec(t, "update pgtrickle.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'")
+	}
+}
+
+func (w *world) sources(t *testing.T) {
+	t.Helper()
+	w.db.Exec(t, "insert into public.orders select 1000 + 10 * $1 + i, i, 5 * i, 'paid' from generate_series(1, 5) i", w.rounds)
+	w.db.Exec(t, "update public.orders set amount = amount + 1, status = 'paid' where id % 50 = $1", w.rounds)
+	w.db.Exec(t, "delete from public.orders where id % 50 = $1", 20+w.rounds)
+}
+
+func (w *world) has(t *testing.T, relation string) bool {
+	t.Helper()
+	return pgtest.One[bool](t, w.db, "select to_regclass($1) is not null", relation)
+}
+
+func (w *world) inboxes(t *testing.T) []string {
+	t.Helper()
+	return pgtest.Column[string](t, w.db, "select inbox_name from pgtrickle.pgt_inbox_config order by 1")
+}
+
+func (w *world) outboxes(t *testing.T) []string {
+	t.Helper()
+	if !w.has(t, "pgtrickle.pgt_outboxes") {
+		return nil
+	}
+	return pgtest.Column[string](t, w.db, "select outbox_name from pgtrickle.pgt_outboxes where kind = 'event' order by 1")
+}
+
+func (w *world) groups(t *testing.T) []string {
+	t.Helper()
+	if !w.has(t, "pgtrickle.pgt_consumer_groups") {
+		return nil
+	}
+	return pgtest.Column[string](t, w.db, "select group_name from pgtrickle.pgt_consumer_groups order by 1")
+}
+
+// survey is what must survive an upgrade: texts by what they are about. A new version may lack some of that, and add rows to outboxes of stream
+// tables, but no row up to before's newest.
+func (w *world) survey(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	take := func(what, sql string, args ...any) {
+		found[what] = strings.Join(pgtest.Column[string](t, w.db, "select x from ("+sql+") q (x) order by x collate \"C\"", args...), "\n")
+	}
+	for _, inbox := range w.inboxes(t) {
+		table := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
+		take("inbox "+inbox, "select concat_ws(' ', event_id, event_type, payload, received_at, processed_at, retry_count, error, aggregate_id) from "+table)
+		take("counts of "+inbox, "select concat_ws(' ', pending_count + dlq_count, processed_count) from pgtrickle.inbox_status() where inbox_name = $1", inbox)
+	}
+	for _, outbox := range w.outboxes(t) {
+		take("outbox "+outbox, "select concat_ws(' ', id, created_at, event_type, aggregate_id, payload, headers) from "+pgx.Identifier{"pgtrickle", "outbox_" + outbox}.Sanitize())
+	}
+	for _, group := range w.groups(t) {
+		take("group "+group, "select concat_ws(' ', group_id, outbox_name, paused_at) from pgtrickle.pgt_consumer_groups where group_name = $1", group)
+		take("dead letters of "+group, "select d::text from pgtrickle.pgt_consumer_dead_letters d where group_name = $1", group)
+		take("consumers of "+group, "select concat_ws(' ', consumer_id, last_offset) from pgtrickle.pgt_consumer_status where group_name = $1", group)
+		take("leases of "+group, "select concat_ws(' ', consumer_id, first_id, last_id, visibility_until, attempts) from pgtrickle.pgt_consumer_active_leases where group_name = $1", group)
+		take("stand of "+group, "select committed_offset::text from pgtrickle.pgt_consumer_group_lag where group_name = $1", group)
+	}
+	if w.has(t, "pgtrickle.pgt_outbox_config") {
+		for _, row := range pgtest.Rows(t, w.db, "select outbox_name, outbox_table_name, delta_rows_table_name from pgtrickle.pgt_outbox_config where kind = 'stream_table'") {
+			take("outbox "+row[0], "select e::text from pgtrickle."+row[1]+" e")
+			take("delta rows of "+row[0], "select e::text from pgtrickle."+row[2]+" e")
+		}
+	}
+	take("settings", "select value from pgtrickle.pgt_settings where name = 'inbox_dlq_alert_max_per_refresh'")
+	return found
+}
+
+// kept compares two surveys. gone are the things that the upgrade was allowed to lose.
+func kept(t *testing.T, version string, before, after map[string]string, gone func(what string) bool) {
+	t.Helper()
+	for _, what := range slices.Sorted(maps.Keys(before)) {
+		now, there := after[what]
+		grows := strings.HasPrefix(what, "outbox ") || strings.HasPrefix(what, "delta rows ")
+		switch {
+		case gone(what):
+		case !there:
+			t.Errorf("%s: %s is gone", version, what)
+		case now != before[what] && !(grows && containsLines(now, before[what])):
+			t.Errorf("%s: %s\nbefore:\n%.2000s\nafter:\n%.2000s", version, what, before[what], now)
+		}
+	}
+}
+
+func containsLines(text, lines string) bool {
+	if lines == "" {
+		return true
+	}
+	have := strings.Split(text, "\n")
+	return !slices.ContainsFunc(strings.Split(lines, "\n"), func(line string) bool { return !slices.Contains(have, line) })
+}
