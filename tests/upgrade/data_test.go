@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -19,23 +21,18 @@ func TestDataSurvives(t *testing.T) {
 	db := pgtest.DB(t)
 	sources(t, db)
 	apply(t, db, versions[0], live.Options{})
-	w := &world{db: db}
+	w := &world{db: db.Connect(t)}
 	for n, e := range versions[1:] {
 		w.use(t)
 		before := w.survey(t)
-		w.upgrade(t, e, live.Options{Released: released, Loss: true})
+		apply(t, db, e, live.Options{Released: released, Loss: true})
+		equalQueries(t, w.db, e.Version)
 		changed := changedBetween(versions[n], e)
 		kept(t, e.Version, before, w.survey(t), changed.gone)
 		w.goesOn(t, e.Version, changed)
 	}
 	w.use(t)
-	equalQueries(t, db, "the last version")
-}
-
-func (w *world) upgrade(t *testing.T, e *generator.Extension, options live.Options) {
-	t.Helper()
-	apply(t, w.db, e, options)
-	equalQueries(t, w.db, e.Version)
+	equalQueries(t, w.db, "the last version")
 }
 
 // changes are what an upgrade takes away by the specs: names of inboxes, outboxes and groups that the second does not have, and of groups whose
@@ -110,28 +107,26 @@ func (w *world) drain(t *testing.T, group string) int64 {
 	return pgtest.One[int64](t, w.db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = $1", group)
 }
 
-func refreshAll(t *testing.T, db *pgtest.Database) {
+func refreshAll(t *testing.T, db *pgx.Conn) {
 	t.Helper()
 	if pgtest.One[bool](t, db, "select to_regclass('pgtrickle.pgt_stream_tables') is null") {
 		return
 	}
 	for _, name := range pgtest.Column[string](t, db, "select stream_table from pgtrickle.pgt_stream_table_config order by refresh_order") {
-		db.Exec(t, "select pgtrickle.refresh_stream_table($1)", name)
+		exec(t, db, "select pgtrickle.refresh_stream_table($1)", name)
 	}
 }
 
 // equalQueries compares all stream tables with their queries.
-func equalQueries(t *testing.T, db *pgtest.Database, version string) {
+func equalQueries(t *testing.T, db *pgx.Conn, version string) {
 	t.Helper()
 	if pgtest.One[bool](t, db, "select to_regclass('pgtrickle.pgt_stream_tables') is null") {
 		return
 	}
 	for _, row := range pgtest.Rows(t, db, "select format('%I.%I', pgt_schema, pgt_name), query from pgtrickle.pgt_stream_tables") {
-		conn := db.Connect(t)
-		if _, err := conn.Exec(t.Context(), "set search_path = public, pgtrickle"); err != nil {
-			t.Fatal(err)
-		}
-		differ := pgtest.One[int64](t, conn, fmt.Sprintf("select count(*) from ((table %[1]s except all (%[2]s)) union all ((%[2]s) except all table %[1]s)) d", row[0], row[1]))
+		exec(t, db, "set search_path = public, pgtrickle")
+		differ := pgtest.One[int64](t, db, fmt.Sprintf("select count(*) from ((table %[1]s except all (%[2]s)) union all ((%[2]s) except all table %[1]s)) d", row[0], row[1]))
+		exec(t, db, "reset search_path")
 		if differ != 0 {
 			t.Errorf("%s: %d rows of %s differ from its query", version, differ, row[0])
 		}

@@ -86,10 +86,8 @@ func seed(t *testing.T) uint64 {
 	return seed
 }
 
-// filesServer is a server whose share directory has the files of all versions.
-type filesServer struct{ *sandbox.Server }
-
-func serverWithFiles(t *testing.T, versions []*generator.Extension) filesServer {
+// serverWithFiles is a server whose share directory has the files of all versions.
+func serverWithFiles(t *testing.T, versions []*generator.Extension) ownServer {
 	t.Helper()
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	for _, e := range versions {
@@ -102,12 +100,21 @@ func serverWithFiles(t *testing.T, versions []*generator.Extension) filesServer 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login", makeRoles)
-	return filesServer{server}
+	return withOwner(t, server)
+}
+
+// ownServer is a server of the test's own, with the roles that tests expect.
+type ownServer struct{ *sandbox.Server }
+
+func withOwner(t *testing.T, server *sandbox.Server) ownServer {
+	t.Helper()
+	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
+	exec(t, pgtest.Connect(t, server.DSN("postgres")), makeRoles)
+	return ownServer{server}
 }
 
 // create makes a database with the tables that stream tables read.
-func (s filesServer) create(t *testing.T, name string) *pgx.Conn {
+func (s ownServer) create(t *testing.T, name string) *pgx.Conn {
 	t.Helper()
 	exec(t, pgtest.Connect(t, s.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
 	conn := pgtest.Connect(t, s.DSN(name, "user="+pgtest.Owner))
@@ -116,11 +123,9 @@ func (s filesServer) create(t *testing.T, name string) *pgx.Conn {
 	return conn
 }
 
-func exec(t *testing.T, conn *pgx.Conn, statements ...string) {
+func exec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
 	t.Helper()
-	for _, sql := range statements {
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatalf("%s\nin: %.300s", pgtest.ErrorText(err), sql)
-		}
+	if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s\nin: %.300s", pgtest.ErrorText(err), sql)
 	}
 }

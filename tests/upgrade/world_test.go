@@ -14,7 +14,7 @@ import (
 
 // world uses everything of a version, so that something could be lost.
 type world struct {
-	db     *pgtest.Database
+	db     *pgx.Conn
 	rounds int
 	held   map[string]int64 // the last id that the holder of each group was granted
 	holder string
@@ -27,30 +27,30 @@ func (w *world) use(t *testing.T) {
 	w.held, w.holder = map[string]int64{}, fmt.Sprint("holder ", w.rounds)
 	w.sources(t)
 	for _, inbox := range w.inboxes(t) {
-		w.db.Exec(t, "select pgtrickle.inbox_receive($1, 'm' || i, 't' || i % 2, '{}') from generate_series(10 * $2, 10 * $2 + 9) i", inbox, w.rounds)
-		w.db.Exec(t, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 2)", inbox)
-		w.db.Exec(t, "select pgtrickle.inbox_mark_failed($1, 'm' || 10 * $2 + 9, 'no')", inbox, w.rounds)
+		exec(t, w.db, "select pgtrickle.inbox_receive($1, 'm' || i, 't' || i % 2, '{}') from generate_series(10 * $2, 10 * $2 + 9) i", inbox, w.rounds)
+		exec(t, w.db, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 2)", inbox)
+		exec(t, w.db, "select pgtrickle.inbox_mark_failed($1, 'm' || 10 * $2 + 9, 'no')", inbox, w.rounds)
 	}
 	for _, outbox := range w.outboxes(t) {
-		w.db.Exec(t, "select pgtrickle.outbox_publish($1, 't' || i % 2, jsonb_build_object('n', i), 'k' || i % 3) from generate_series(1, 9) i", outbox)
+		exec(t, w.db, "select pgtrickle.outbox_publish($1, 't' || i % 2, jsonb_build_object('n', i), 'k' || i % 3) from generate_series(1, 9) i", outbox)
 	}
-	w.db.Exec(t, "call pgtrickle.tick()")
+	exec(t, w.db, "call pgtrickle.tick()")
 	refreshAll(t, w.db) // whatever their schedules
 	for _, group := range w.groups(t) {
-		w.db.Exec(t, "select pgtrickle.commit_offset($1, 'quick', max(p.id)) from pgtrickle.poll_outbox($1, 'quick', 2) p having count(*) > 0", group)
+		exec(t, w.db, "select pgtrickle.commit_offset($1, 'quick', max(p.id)) from pgtrickle.poll_outbox($1, 'quick', 2) p having count(*) > 0", group)
 		w.held[group] = pgtest.One[int64](t, w.db, "select coalesce(max(id), 0) from pgtrickle.poll_outbox($1, $2, 3, 10000)", group, w.holder)
-		w.db.Exec(t, "select pgtrickle.reject_rows($1, 'strict', array_agg(p.id), 'no') from pgtrickle.poll_outbox($1, 'strict', 1, 10000) p having count(*) > 0", group)
+		exec(t, w.db, "select pgtrickle.reject_rows($1, 'strict', array_agg(p.id), 'no') from pgtrickle.poll_outbox($1, 'strict', 1, 10000) p having count(*) > 0", group)
 	}
 	if w.has(t, "pgtrickle.pgt_settings") {
-		w.db.Exec(t, "update pgtrickle.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'")
+		exec(t, w.db, "update pgtrickle.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'")
 	}
 }
 
 func (w *world) sources(t *testing.T) {
 	t.Helper()
-	w.db.Exec(t, "insert into public.orders select 1000 + 10 * $1 + i, i, 5 * i, 'paid' from generate_series(1, 5) i", w.rounds)
-	w.db.Exec(t, "update public.orders set amount = amount + 1, status = 'paid' where id % 50 = $1", w.rounds)
-	w.db.Exec(t, "delete from public.orders where id % 50 = $1", 20+w.rounds)
+	exec(t, w.db, "insert into public.orders select 1000 + 10 * $1 + i, i, 5 * i, 'paid' from generate_series(1, 5) i", w.rounds)
+	exec(t, w.db, "update public.orders set amount = amount + 1, status = 'paid' where id % 50 = $1", w.rounds)
+	exec(t, w.db, "delete from public.orders where id % 50 = $1", 20+w.rounds)
 }
 
 func (w *world) has(t *testing.T, relation string) bool {

@@ -1,0 +1,181 @@
+package upgrade
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// killing is a server on which upgrades are killed.
+type killing struct {
+	t         *testing.T
+	versions  []*generator.Extension
+	server    ownServer
+	rand      *rand.Rand
+	sluice    string // the program
+	out       string // with all releases
+	databases int
+	fresh     map[string][]string
+	typical   time.Duration // of an upgrade's session
+	at        map[string]int
+}
+
+// TestKilled kills the program or the server with SIGKILL at random moments of upgrades. Afterwards the database is at the old version or at
+// the new one, whole, with all its data; and apply completes what was begun. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other
+// moments of other upgrades.
+func TestKilled(t *testing.T) {
+	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
+	if err != nil {
+		kills = 4
+	}
+	k := startKilling(t)
+	for n := range kills {
+		from := k.rand.IntN(len(k.versions) - 1)
+		to := from + 1
+		if k.rand.IntN(2) == 0 {
+			to += k.rand.IntN(len(k.versions) - to)
+		}
+		how := []string{"client", "server"}[k.rand.IntN(2)]
+		t.Run(fmt.Sprintf("%d %s %s to %s", n, how, k.versions[from].Version, k.versions[to].Version), func(t *testing.T) { k.kill(t, from, to, how) })
+	}
+	t.Logf("%v", k.at)
+	if kills >= 20 && len(k.at) < 4 {
+		t.Errorf("killed clients and servers were not found at both versions: %v", k.at)
+	}
+}
+
+func startKilling(t *testing.T) *killing {
+	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: pgtest.Server(t).Install, Durable: true, Settings: map[string]string{"shared_buffers": "32MB"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	k := &killing{
+		t: t, versions: history(t), server: withOwner(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
+		sluice: filepath.Join(t.TempDir(), "sluice"), out: t.TempDir(), fresh: map[string][]string{}, typical: time.Second, at: map[string]int{},
+	}
+	if out, err := osexec.Command("go", "build", "-o", k.sluice, "../../cmd/sluice").CombinedOutput(); err != nil {
+		t.Fatalf("building sluice: %v\n%s", err, out)
+	}
+	for _, e := range k.versions {
+		if _, _, err := e.Release(k.out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+func (k *killing) create(t *testing.T) (string, *pgx.Conn) {
+	t.Helper()
+	k.databases++
+	name := fmt.Sprint("killed_", k.databases)
+	return name, k.server.create(t, name)
+}
+
+// kill kills one upgrade.
+func (k *killing) kill(t *testing.T, from, to int, how string) {
+	a, b := k.versions[from], k.versions[to]
+	name, conn := k.create(t)
+	if _, err := live.Apply(t.Context(), conn, a, live.Options{}); err != nil {
+		t.Fatal(pgtest.ErrorText(err))
+	}
+	w := &world{db: conn}
+	w.use(t)
+	before := w.survey(t)
+	k.interrupt(t, name, to, how)
+	w.db = k.quiet(t, name)
+	version := pgtest.One[string](t, w.db, "select version from pgtrickle.pgt_extension")
+	k.at[fmt.Sprintf("%s at %v", how, version == b.Version)]++
+	changed := changedBetween(a, b)
+	if version != b.Version {
+		kept(t, "after the kill", before, w.survey(t), func(string) bool { return false })
+	}
+	same(t, k.catalog(t, version), pgtest.Column[string](t, w.db, snapshotSQL))
+	began := time.Now()
+	if out, err := k.apply(name, to).CombinedOutput(); err != nil {
+		t.Fatalf("apply again: %v\n%s", err, out)
+	}
+	if version != b.Version {
+		k.typical = (k.typical + time.Since(began)) / 2
+	}
+	same(t, k.catalog(t, b.Version), pgtest.Column[string](t, w.db, snapshotSQL))
+	kept(t, b.Version, before, w.survey(t), changed.gone)
+	equalQueries(t, w.db, b.Version)
+	w.goesOn(t, b.Version, changed)
+}
+
+// apply is the program that upgrades a database.
+func (k *killing) apply(name string, to int) *osexec.Cmd {
+	dsn := k.server.DSN(name, "user="+pgtest.Owner, "application_name=upgrade")
+	return osexec.Command(k.sluice, "apply", "-f", fmt.Sprintf("history/%02d.yaml", to+1), "-o", k.out, "--dsn", dsn, "--allow-data-loss")
+}
+
+// interrupt begins an upgrade, waits for its session and kills the program or the server at a random moment of it.
+func (k *killing) interrupt(t *testing.T, name string, to int, how string) {
+	t.Helper()
+	var said bytes.Buffer
+	command := k.apply(name, to)
+	command.Stderr = &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watcher := pgtest.Connect(t, k.server.DSN("postgres"))
+	for deadline := time.Now().Add(30 * time.Second); !pgtest.One[bool](t, watcher, "select exists (select from pg_stat_activity where application_name = 'upgrade' and xact_start is not null)"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no upgrade began: %s", said.String())
+		}
+	}
+	time.Sleep(time.Duration(k.rand.Int64N(int64(k.typical)))) // the random moment
+	if how == "client" {
+		command.Process.Kill()
+		command.Wait()
+		return
+	}
+	if err := k.server.KillAll(); err != nil {
+		t.Fatal(err)
+	}
+	command.Wait()
+	if err := k.server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// quiet connects, and waits until nobody else is at work in the database: a server's process outlives its client for a moment.
+func (k *killing) quiet(t *testing.T, name string) *pgx.Conn {
+	t.Helper()
+	conn := pgtest.Connect(t, k.server.DSN(name, "user="+pgtest.Owner))
+	for deadline := time.Now().Add(20 * time.Second); pgtest.One[bool](t, conn, "select exists (select from pg_stat_activity where application_name = 'upgrade')"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the killed upgrade still runs")
+		}
+	}
+	return conn
+}
+
+// catalog is what a fresh installation of a version has.
+func (k *killing) catalog(t *testing.T, version string) []string {
+	t.Helper()
+	for _, e := range k.versions {
+		if e.Version == version && k.fresh[version] == nil {
+			_, conn := k.create(t)
+			if _, err := live.Apply(t.Context(), conn, e, live.Options{}); err != nil {
+				t.Fatal(pgtest.ErrorText(err))
+			}
+			k.fresh[version] = pgtest.Column[string](t, conn, snapshotSQL)
+		}
+	}
+	return k.fresh[version]
+}

@@ -1,0 +1,245 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// traffic is sessions that go on through all upgrades of a history, and never connect anew.
+type traffic struct {
+	t       *testing.T
+	db      *pgtest.Database
+	seed    uint64
+	stop    chan struct{}
+	workers sync.WaitGroup
+
+	// Sessions hold it to read while they are in a transaction, and use only what is there before and after the upgrade.
+	holding sync.RWMutex
+	has     reach
+
+	received, published atomic.Int64
+	done                atomic.Int64 // transactions
+
+	mu     sync.Mutex
+	errors map[string]int // that a retry cured, by what they say
+	works  map[string]int // transactions that were done, by kind of work
+}
+
+// reach is what two versions have both.
+type reach struct{ outboxes, groups, tables []string }
+
+const trafficTables = `
+create table effects (event_id text primary key);
+create table published (outbox text, n bigint, primary key (outbox, n));
+create table consumed (group_name text, id bigint, times int not null default 1, primary key (group_name, id))`
+
+// TestTraffic goes through the whole history while sessions receive, claim, publish, consume, write sources, refresh, tick and read. They meet
+// no error but those that the same transaction does not meet again, and in the end nothing is lost, nothing was done twice and every count and
+// stream table is right. SLUICE_TEST_SEED=n does other work.
+func TestTraffic(t *testing.T) {
+	versions := history(t)
+	released := manifests(versions)
+	r := &traffic{t: t, db: pgtest.DB(t), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{}}
+	sources(t, r.db)
+	r.db.Exec(t, trafficTables)
+	apply(t, r.db, versions[0], live.Options{})
+	w := &world{db: r.db.Connect(t)}
+	r.has = w.reach(t)
+	r.start()
+	defer func() { close(r.stop); r.workers.Wait() }()
+	for n, e := range versions[1:] {
+		changed := changedBetween(versions[n], e)
+		r.holding.Lock()
+		r.has = r.has.without(changed.removed, tablesOf(t, e))
+		r.holding.Unlock()
+		r.await(20)
+		options := live.Options{Released: released, Loss: true, LockTimeout: time.Second, Retry: 2 * time.Minute, Progress: &live.Progress{DSN: r.db.DSN(), Log: t.Logf}}
+		apply(t, r.db, e, options)
+		r.await(20)
+		r.holding.Lock()
+		r.reckon(w, e.Version, changed)
+		r.has = w.reach(t)
+		r.holding.Unlock()
+	}
+	t.Logf("%d transactions %v; errors that a retry cured: %v", r.done.Load(), r.works, r.errors)
+	for text := range r.errors {
+		if !slices.ContainsFunc(documented, func(d string) bool { return strings.Contains(text, d) }) {
+			t.Errorf("an error that the documents do not speak of: %s", text)
+		}
+	}
+}
+
+// documented are the errors that docs/migrations.md speaks of; each went away when the transaction was tried again.
+var documented = []string{"55P03", "40P01", "40001"}
+
+// reach is what a version has.
+func (w *world) reach(t *testing.T) reach {
+	t.Helper()
+	has := reach{outboxes: w.outboxes(t), groups: w.groups(t)}
+	if w.has(t, "pgtrickle.pgt_stream_table_config") {
+		has.tables = pgtest.Column[string](t, w.db, "select stream_table from pgtrickle.pgt_stream_table_config order by 1")
+	}
+	return has
+}
+
+func (r reach) without(removed, tables []string) reach {
+	gone := func(name string) bool { return slices.Contains(removed, name) }
+	return reach{
+		slices.DeleteFunc(slices.Clone(r.outboxes), gone), slices.DeleteFunc(slices.Clone(r.groups), gone),
+		slices.DeleteFunc(slices.Clone(r.tables), func(name string) bool { return !slices.Contains(tables, name) }),
+	}
+}
+
+// await lets so many transactions of each kind of work go on, but waits no longer than a while for kinds that have nothing to do.
+func (r *traffic) await(count int64) {
+	until := r.done.Load() + 10*count
+	for deadline := time.Now().Add(20 * time.Second); r.done.Load() < until && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (r *traffic) start() {
+	for n, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
+		for kind, work := range map[string]func(context.Context, *pgx.Conn, *rand.Rand) error{
+			"receive": r.receive, "claim": r.claim, "publish": r.publish, "consume": r.consume, "write": r.write, "read": r.read, "refresh": r.refresh, "tick": r.tick,
+		} {
+			r.workers.Go(func() { r.session(kind, n, mode, work) })
+		}
+	}
+}
+
+// session repeats a kind of work. A transaction that fails is tried again, in the same session.
+func (r *traffic) session(kind string, n int, mode pgx.QueryExecMode, work func(context.Context, *pgx.Conn, *rand.Rand) error) {
+	ctx := context.Background()
+	config, err := pgx.ParseConfig(r.db.DSN("application_name=" + kind))
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	config.DefaultQueryExecMode = mode
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	defer conn.Close(ctx)
+	random := rand.New(rand.NewPCG(r.seed, uint64(100*n+len(kind))))
+	for failures := 0; ; {
+		select {
+		case <-r.stop:
+			return
+		default:
+		}
+		r.holding.RLock()
+		err := work(ctx, conn, random)
+		r.holding.RUnlock()
+		if err == nil {
+			failures = 0
+			r.note(r.works, kind)
+			r.done.Add(1)
+			time.Sleep(time.Duration(random.IntN(3000)) * time.Microsecond)
+			continue
+		}
+		failures++
+		r.note(r.errors, kind+": "+plain(err))
+		if failures == 50 || conn.IsClosed() {
+			r.t.Errorf("%s goes on failing: %s", kind, pgtest.ErrorText(err))
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (r *traffic) note(in map[string]int, what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in[what]++
+}
+
+// plain is an error without what differs from one time to the next.
+func plain(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code + " " + strings.Map(func(c rune) rune {
+			if c >= '0' && c <= '9' {
+				return '#'
+			}
+			return c
+		}, pg.Message)
+	}
+	return err.Error()
+}
+
+// reckon compares what was acknowledged with what is there. All sessions are between two transactions.
+func (r *traffic) reckon(w *world, version string, changed changes) {
+	t := r.t
+	exec(t, w.db, "call pgtrickle.tick()")
+	zero := func(what, sql string, args ...any) {
+		if got := pgtest.One[int64](t, w.db, sql, args...); got != 0 {
+			t.Errorf("%s: %s: %d", version, what, got)
+		}
+	}
+	zero("messages that are missing", "select $1 - count(*) from pgtrickle.payments where event_id like 'm%'", r.received.Load())
+	zero("messages processed without an effect, or the other way round", "select count(*) from (select event_id from pgtrickle.payments where processed_at is not null) p full join effects e using (event_id) where p is null or e is null")
+	zero("difference of counts", "select s.pending_count + s.dlq_count + s.processed_count - (select count(*) from pgtrickle.payments) from pgtrickle.inbox_status() s where s.inbox_name = 'payments'")
+	for _, outbox := range r.has.outboxes {
+		table := pgx.Identifier{"pgtrickle", "outbox_" + outbox}.Sanitize()
+		zero("events that are missing in "+outbox, "select count(*) from published p where p.outbox = $1 and not exists (select from "+table+" e where (e.payload ->> 'n')::bigint = p.n)", outbox)
+	}
+	for _, group := range r.has.groups {
+		for _, id := range w.rest(t, group) {
+			exec(t, w.db, "insert into consumed as c (group_name, id) values ($1, $2) on conflict (group_name, id) do update set times = c.times + 1", group, id)
+		}
+		zero("lag of "+group, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = $1", group)
+		if !slices.Contains(changed.reordered, group) {
+			zero("rows consumed twice by "+group, "select count(*) from consumed where group_name = $1 and times > 1", group)
+		}
+		table := pgtest.One[string](t, w.db, "select format('%I.%I', o.outbox_schema, o.outbox_table_name) from pgtrickle.pgt_outboxes o join pgtrickle.pgt_consumer_groups g using (outbox_name) where g.group_name = $1", group)
+		zero("rows not consumed by "+group, "select count(*) from "+table+" e join pgtrickle.pgt_consumer_groups g on g.group_name = $1 where e.id > g.start_id and not exists (select from consumed c where c.group_name = $1 and c.id = e.id)", group)
+		exec(t, w.db, "update consumed set times = 1")
+	}
+	for _, outbox := range changed.removed {
+		exec(t, w.db, "delete from published where outbox = $1", outbox)
+		exec(t, w.db, "delete from consumed where group_name = $1", outbox)
+	}
+	refreshAll(t, w.db)
+	equalQueries(t, w.db, version)
+	if failed := pgtest.Column[string](t, w.db, "select task || ': ' || last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+		t.Errorf("%s: tasks failed: %q", version, failed)
+	}
+	if w.has(t, "pgtrickle.pgt_stream_tables") {
+		if failed := pgtest.Column[string](t, w.db, "select concat_ws(': ', pgt_name, status, last_error) from pgtrickle.pgt_status() where status <> 'active'"); len(failed) > 0 {
+			t.Errorf("%s: stream tables failed: %q", version, failed)
+		}
+	}
+	t.Logf("%s: %d transactions, %v", version, r.done.Load(), slices.Sorted(maps.Keys(r.errors)))
+}
+
+// rest consumes what a group has not, and returns its ids.
+func (w *world) rest(t *testing.T, group string) []int64 {
+	t.Helper()
+	var all []int64
+	for n := 0; ; n++ {
+		ids := pgtest.Column[int64](t, w.db, "select id from pgtrickle.poll_outbox($1, $2, 1000)", group, fmt.Sprint("rest ", n))
+		if len(ids) == 0 {
+			return all
+		}
+		exec(t, w.db, "select pgtrickle.commit_offset($1, $2, $3)", group, fmt.Sprint("rest ", n), slices.Max(ids))
+		all = append(all, ids...)
+	}
+}
