@@ -31,13 +31,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 	}
 	for _, s := range view.Sources {
 		made = append(made, upgrade.Made{
-			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()) + usual(s.Table),
+			Kind: "change log", Name: s.ID(), On: []string{s.Table.String()}, Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()) + usual(s.Table),
 			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock,
 		})
 	}
 	for _, c := range view.Captures {
 		made = append(made, upgrade.Made{
-			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
+			Kind: "pending changes", Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
 			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock,
 		})
 	}
@@ -54,12 +54,12 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, rights(t.Grants, t.Table.String())...)
 		t.Outbox, t.Grants = nil, nil // they change nothing of what it holds
 		made = append(made, upgrade.Made{
-			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
+			Kind: "stream table", Name: t.ID(), On: follows(t), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs",
 		}, upgrade.Made{
-			Kind: "contents of stream table", Name: t.ID(), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
+			Kind: "contents of stream table", Name: t.ID(), On: follows(t), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 		})
 	}
@@ -70,6 +70,15 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, consumerGroup(view, g))
 	}
 	return made
+}
+
+// follows lists the tables whose triggers write a stream table.
+func follows(t render.StreamTable) []string {
+	var tables []string
+	for _, changes := range t.Pending {
+		tables = append(tables, changes.Table.String())
+	}
+	return tables
 }
 
 // digestOf changes whenever what a template makes does.

@@ -55,7 +55,7 @@ func (o Options) why(err error) string {
 	errors.As(err, &pg)
 	switch {
 	case pg.Code != "55P03":
-		return pg.Message + strings.TrimSuffix(", at "+o.Progress.now(), ", at ")
+		return fmt.Sprintf("%s, at %q", pg.Message, o.Progress.now())
 	case blocked == "":
 		blocked = "a lock"
 	}
@@ -79,5 +79,5 @@ func cutOff(conn *pgx.Conn, during string, err error, outcome string) error {
 	if !lost(conn, err) {
 		return err
 	}
-	return Failure{fmt.Errorf("the connection was lost%s: %w; %s", strings.TrimSuffix(" at "+during, " at "), err, outcome), "apply again: it finds out what there is and does what is left"}
+	return Failure{fmt.Errorf("the connection was lost at %q: %w; %s", during, err, outcome), "apply again: it finds out what there is and does what is left"}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,6 +35,9 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, Refusal{err.Error(), "uninstall it and apply anew, which loses its data, or keep to the older definition"}
 	}
+	if err := keepOut(ctx, tx, e.Schema, plan, options); err != nil {
+		return Applied{}, err
+	}
 	losses, err := lostRows(ctx, tx, from, e.Manifest(), plan)
 	if err != nil {
 		return Applied{}, err
@@ -62,6 +66,32 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 		err = asGenerated(ctx, tx, e, flavour)
 	}
 	return done, err
+}
+
+// keepOut has sessions end what they do with what the plan changes, before anything else is locked.
+func keepOut(ctx context.Context, tx pgx.Tx, schema string, plan upgrade.Plan, options Options) error {
+	options.Progress.begin("locking what is upgraded", "")
+	if err := pauseRefreshes(ctx, tx, schema, options.LockTimeout); err != nil || plan.Empty() || plan.Steps[0].Action != "lock" {
+		return err
+	}
+	return script(ctx, tx, plan.Steps[0].SQL)
+}
+
+// pauseRefreshes waits until no stream table is refreshed, and lets none begin: each looks there before it locks anything. That may take
+// longer than other locks, since only refreshes, and who looks at their state, queue behind it.
+func pauseRefreshes(ctx context.Context, tx pgx.Tx, schema string, lockTimeout time.Duration) error {
+	table := sqltext.Qualified(schema, "pgt_stream_table_state")
+	var there bool
+	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil || !there {
+		return err
+	}
+	if err := waitFor(ctx, tx, 30*lockTimeout); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "lock table "+table+" in access exclusive mode"); err != nil {
+		return err
+	}
+	return waitFor(ctx, tx, lockTimeout)
 }
 
 // like finds the released version that is installed.

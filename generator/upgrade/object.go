@@ -56,15 +56,16 @@ func (o Object) Create(member bool) string {
 
 // Made is what functions of the extension make on users' tables or at run time, so that no statement of a script creates it.
 type Made struct {
-	Kind       string `json:"kind"`                 // stream table, change log, publication, …
-	Name       string `json:"name"`                 // as the catalog has it
-	Definition string `json:"definition,omitempty"` // changes whenever it must be made anew
-	Drop       string `json:"drop,omitempty"`       // the statements that remove it
-	Anew       string `json:"anew,omitempty"`       // the statement by which it is made anew, at once or by attach()
-	Lock       string `json:"lock,omitempty"`       // what that keeps waiting
-	Holds      bool   `json:"holds,omitempty"`      // users' data, which a drop loses
-	Table      string `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
-	Loses      string `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows
+	Kind       string   `json:"kind"`                 // stream table, change log, publication, …
+	Name       string   `json:"name"`                 // as the catalog has it
+	Definition string   `json:"definition,omitempty"` // changes whenever it must be made anew
+	Drop       string   `json:"drop,omitempty"`       // the statements that remove it
+	Anew       string   `json:"anew,omitempty"`       // the statement by which it is made anew, at once or by attach()
+	Lock       string   `json:"lock,omitempty"`       // what that keeps waiting
+	Holds      bool     `json:"holds,omitempty"`      // users' data, which a drop loses
+	On         []string `json:"on,omitempty"`         // tables whose triggers write it
+	Table      string   `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
+	Loses      string   `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows
 }
 
 // loss is what a drop loses.

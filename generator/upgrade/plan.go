@@ -10,7 +10,7 @@ import (
 
 // Step is one thing that an upgrade does to one object.
 type Step struct {
-	Action string `json:"action"`          // add, change, drop or rebuild
+	Action string `json:"action"`          // lock, add, change, drop or rebuild
 	Object string `json:"object"`          // its id
 	SQL    string `json:"-"`               // the statements
 	Lock   string `json:"lock,omitempty"`  // what it keeps waiting, and for how long in kind
@@ -82,7 +82,7 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	d.dropObjects()
 	d.createObjects(changes)
 	d.remake()
-	return d.plan, nil
+	return d.plan.lockedFirst(from, to), nil
 }
 
 func byID(objects []Object) map[string]Object {

@@ -149,13 +149,13 @@ func TestUpgradeGivesUp(t *testing.T) {
 func TestUpgradeOutlivesDeadlocks(t *testing.T) {
 	u := newUpgrading(t)
 	u.db.SuperExec(t, "alter database "+u.db.Name+" set deadlock_timeout = '3s'")
-	reader := u.begin(u.db.SuperDSN("deadlock_timeout=1h"), "select from pgtrickle.first") // so that it is not the victim
+	reader := u.begin(u.db.SuperDSN("deadlock_timeout=1h"), "select from pgtrickle.second") // so that it is not the victim
 	status := u.start("--lock-timeout", "1m")
-	u.waitsFor("pgtrickle.first")
-	if _, err := reader.Exec(t.Context(), "select from pgtrickle.second; commit"); err != nil { // which the upgrade has locked
+	u.waitsFor("pgtrickle.second")
+	if _, err := reader.Exec(t.Context(), "select from pgtrickle.first; commit"); err != nil { // which the upgrade has locked
 		t.Fatal(err)
 	}
-	if got := <-status; got != 0 || !strings.Contains(u.heard(), "deadlock detected, at step") {
+	if got := <-status; got != 0 || !strings.Contains(u.heard(), "deadlock detected, at \"locking what is upgraded\"; trying again in ") {
 		t.Errorf("exit status %d:\n%s", got, u.heard())
 	}
 	if got := u.version(); got != "1.1.0 whole" {
@@ -181,7 +181,7 @@ func TestUpgradeLosesItsConnection(t *testing.T) {
 	if got := <-status; got != 3 {
 		t.Errorf("exit status %d", got)
 	}
-	u.hears(`sluice: the connection was lost at steps? \d.* of \d+.*: .*terminating connection.*; nothing was changed\nhint: apply again: it finds out what there is and does what is left\n$`)
+	u.hears(`sluice: the connection was lost at "locking what is upgraded": .*terminating connection.*; nothing was changed\nhint: apply again: it finds out what there is and does what is left\n$`)
 	if got := u.version(); got != "1.0.0" {
 		t.Errorf("version %s", got)
 	}

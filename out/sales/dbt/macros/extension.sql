@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '43f2f0941f280cf991ff356395fb7e1c',
+        'digest': 'f7a95d6b1b13b203846baf17f5a8c0e4',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -4746,6 +4746,8 @@ create function sales.refresh_stream_table(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
+    -- Upgrades keep refreshes out by it, and these have locked nothing yet.
+    lock table sales.pgt_stream_table_state in access share mode;
     perform sales.pgt_check_origin();
     if exists (select from sales.pgt_stream_table_state s where s.logged) then
         -- What is being filled cannot wait here for another transaction: writers do.
@@ -5517,7 +5519,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '43f2f0941f280cf991ff356395fb7e1c', 'plain');
+values ('sales', '1.0.0', 'f7a95d6b1b13b203846baf17f5a8c0e4', 'plain');
 
 select sales.attach();
 {% endraw %}

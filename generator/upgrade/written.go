@@ -1,0 +1,112 @@
+package upgrade
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Modes of locks that are taken at the beginning.
+const (
+	againstWriters = "share row exclusive"
+	againstAll     = "access exclusive" // where that is needed later: who asks for more of what others have, too, meets deadlocks
+)
+
+// lockedFirst is the plan with a first step that locks the tables that sessions write and whose triggers, or what these write to, the plan
+// changes. A session's write is then over, or has not begun, when that changes: it would otherwise run triggers of the old version against
+// tables of the new one, and fail.
+func (p Plan) lockedFirst(from, to Manifest) Plan {
+	modes := p.written(from, to)
+	if len(modes) == 0 {
+		return p
+	}
+	var rows, texts []string
+	add := func(table, mode string) {
+		rows = append(rows, fmt.Sprintf("(%d, %s, '%s')", len(rows)+1, sqltext.Literal(table), mode))
+	}
+	inOrder := slices.Sorted(maps.Keys(modes)) // so that two upgrades lock them alike
+	for _, table := range inOrder {
+		if readByTriggers(from, table) {
+			add(table, againstWriters)
+		}
+	}
+	for _, table := range inOrder {
+		add(table, modes[table])
+		texts = append(texts, strings.ToUpper(modes[table])+" on "+table)
+	}
+	lock := Step{
+		Action: "lock", Object: "tables that are written", SQL: fmt.Sprintf(lockTables, strings.Join(rows, ",\n            ")), Lock: strings.Join(texts, ", ") + ", to the end",
+	}
+	p.Steps = append([]Step{lock}, p.Steps...)
+	return p
+}
+
+// readByTriggers reports whether triggers of other tables may read a table: those of stream tables in immediate mode. Whoever writes one of them
+// has it, and asks for the others.
+func readByTriggers(from Manifest, table string) bool {
+	return slices.ContainsFunc(from.Made, func(m Made) bool { return m.Kind == "pending changes" && slices.Contains(m.On, table) })
+}
+
+// lockTables passes over tables that are gone, and those on which only triggers may be made.
+const lockTables = `do $do$
+declare
+    v_table record;
+begin
+    for v_table in
+        select t.name, t.mode
+        from (values
+            %s
+        ) t (no, name, mode)
+        join pg_catalog.pg_class c on c.oid = to_regclass(t.name)
+        where c.relkind in ('r', 'p') and has_table_privilege(c.oid, 'update, delete, truncate')
+        order by t.no
+    loop
+        execute format('lock table %%s in %%s mode', v_table.name, v_table.mode);
+    end loop;
+end;
+$do$;
+`
+
+// written tells them, and how each is locked.
+func (p Plan) written(from, to Manifest) map[string]string {
+	modes, touched, stays, holds := map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	for _, step := range p.Steps {
+		touched[step.Object] = true
+	}
+	for _, o := range from.Objects {
+		if o.Kind == "table" && o.Holds {
+			holds[o.ID()] = o.Signature
+			if touched[o.ID()] {
+				modes[o.Signature] = againstAll
+			}
+		}
+	}
+	for _, o := range from.Objects {
+		if o.Kind != "trigger" || !touched[o.ID()] && !slices.ContainsFunc(o.Needs, func(id string) bool { return touched[id] }) {
+			continue
+		}
+		for _, need := range o.Needs {
+			if table := holds[need]; table != "" && touched[o.ID()] {
+				modes[table] = againstAll
+			} else if table != "" && modes[table] == "" {
+				modes[table] = againstWriters
+			}
+		}
+	}
+	for _, m := range to.Made {
+		stays[m.ID()] = true
+	}
+	for _, m := range slices.Concat(from.Made, to.Made) {
+		for _, table := range m.On {
+			if touched[m.ID()] && !stays[m.ID()] {
+				modes[table] = againstAll // its triggers go
+			} else if touched[m.ID()] && modes[table] == "" {
+				modes[table] = againstWriters
+			}
+		}
+	}
+	return modes
+}
