@@ -68,49 +68,56 @@ type Applied struct {
 // is installed already, and goes on with the filling if an earlier run did not come to its end.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
-	err := options.patiently(ctx, func(left time.Duration) (err error) {
+	err := options.patiently(ctx, unchanged, func(left time.Duration) (err error) {
 		did, err = applyOnce(ctx, conn, e, options, left)
 		return err
 	})
 	if err == nil && e.Fill() != "" {
-		err = options.patiently(ctx, func(time.Duration) error { return fill(ctx, conn, e, options) })
+		unfilled := fmt.Sprintf("extension %s %s is installed, but not all of its stream tables are filled", e.Name, e.Version)
+		err = options.patiently(ctx, unfilled, func(time.Duration) error {
+			return cutOff(conn, options.Progress.now(), fill(ctx, conn, e, options), unfilled)
+		})
 	}
 	did.Changed = did.Changed && err == nil
 	return did, err
 }
 
-// applyOnce is one attempt at the transaction. Other installers lock no tables, so they are waited for as long as there is time.
+// unchanged is the outcome of a transaction that did not come to its end.
+const unchanged = "nothing was changed"
+
+// applyOnce is one attempt at the transaction. Other installers lock no tables while they wait, so they are waited for as long as there is time.
 func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options, left time.Duration) (did Applied, err error) {
 	finished := false
-	err = inTransaction(ctx, conn, e.Schema, max(left, options.LockTimeout), func(tx pgx.Tx) error {
-		pid, err := settle(ctx, tx, options.LockTimeout)
-		if err != nil {
-			return err
+	err = readCommitted(ctx, conn, func(tx pgx.Tx) error {
+		pid, err := watchable(ctx, tx)
+		if err == nil {
+			defer options.Progress.watch(ctx, pid)()
+			options.Progress.begin("waiting for other installers", "")
+			err = alone(ctx, tx, e.Schema, max(left, options.LockTimeout))
 		}
-		defer options.Progress.watch(ctx, pid)()
-		if did, err = bring(ctx, tx, e, options); err != nil {
-			return cutOff(conn, options.Progress.now(), err, "nothing was changed")
+		if err == nil {
+			err = waitFor(ctx, tx, options.LockTimeout)
 		}
-		finished = true
-		return nil
+		if err == nil {
+			did, err = bring(ctx, tx, e, options)
+		}
+		finished = err == nil
+		return cutOff(conn, options.Progress.now(), err, unchanged)
 	})
 	if finished {
-		err = cutOff(conn, "the commit", err, "it may have been done or not")
+		err = cutOff(conn, "commit", err, "it may have been done or not")
 	}
 	return did, err
 }
 
-// settle prepares a transaction that locks what others use, and returns its process.
-func settle(ctx context.Context, tx pgx.Tx, lockTimeout time.Duration) (pid int32, err error) {
-	if err := waitFor(ctx, tx, lockTimeout); err != nil {
+// watchable has the server end this session soon after its client dies, and its locks with it. It returns the server's process, which a
+// pooler's connection does not tell.
+func watchable(ctx context.Context, tx pgx.Tx) (pid int32, err error) {
+	const watch = "do $do$ begin perform set_config('client_connection_check_interval', '2s', true); exception when others then null; end; $do$"
+	if _, err := tx.Exec(ctx, watch); err != nil { // not all platforms have it
 		return 0, err
 	}
-	// Should this process die, the server's ends soon, and its locks with it.
-	const watchful = "do $do$ begin perform set_config('client_connection_check_interval', '2s', true); exception when others then null; end; $do$"
-	if _, err := tx.Exec(ctx, watchful); err != nil {
-		return 0, err
-	}
-	err = tx.QueryRow(ctx, "select pg_backend_pid()").Scan(&pid) // a pooler's connection tells another
+	err = tx.QueryRow(ctx, "select pg_backend_pid()").Scan(&pid)
 	return pid, err
 }
 
@@ -143,7 +150,7 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 func fill(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) error {
 	defer options.Progress.watch(ctx, int32(conn.PgConn().PID()))()
 	_, err := conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
-	return cutOff(conn, options.Progress.now(), err, fmt.Sprintf("extension %s %s is installed, but not all of its stream tables are filled", e.Name, e.Version))
+	return err
 }
 
 // ApplyScript is what Apply would run to install, as a script for psql.
@@ -226,18 +233,29 @@ func occupied(found Installed, e *generator.Extension) error {
 	}
 }
 
-// inTransaction runs body when no other installer is at work, which it waits for, but no longer than it is told; 0: for ever.
-func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, patience time.Duration, body func(pgx.Tx) error) error {
-	// What a snapshot does not show that was taken before triggers were made would be in neither a log nor a stream table.
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if err := waitFor(ctx, tx, patience); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, lockFor(schema)); err != nil {
+// inTransaction runs body when no other installer is at work.
+func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func(pgx.Tx) error) error {
+	return readCommitted(ctx, conn, func(tx pgx.Tx) error {
+		if err := alone(ctx, tx, schema, 0); err != nil {
 			return err
 		}
 		return body(tx)
 	})
+}
+
+// readCommitted runs body in a transaction: what a snapshot does not show that was taken before triggers were made would be in neither a log nor
+// a stream table.
+func readCommitted(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, body)
+}
+
+// alone waits until no other installer is at work, but no longer than it is told; 0: as the session has it.
+func alone(ctx context.Context, tx pgx.Tx, schema string, patience time.Duration) error {
+	err := waitFor(ctx, tx, patience)
+	if err == nil {
+		_, err = tx.Exec(ctx, lockFor(schema))
+	}
+	return err
 }
 
 // script runs several statements; an error tells the place in the script.

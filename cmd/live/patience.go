@@ -29,8 +29,9 @@ func (f Failure) Error() string { return f.Err.Error() }
 // Unwrap gives the error.
 func (f Failure) Unwrap() error { return f.Err }
 
-// patiently repeats an attempt that locks, deadlocks or serialization ended, with longer and longer pauses, until Retry has passed.
-func (o Options) patiently(ctx context.Context, attempt func(left time.Duration) error) error {
+// patiently repeats an attempt that locks, deadlocks or serialization ended, with longer and longer pauses, until Retry has passed. The outcome
+// is what holds then.
+func (o Options) patiently(ctx context.Context, outcome string, attempt func(left time.Duration) error) error {
 	began := time.Now()
 	for pause := shortBreak; ; pause = min(2*pause, longBreak) {
 		left := o.Retry - time.Since(began)
@@ -41,7 +42,7 @@ func (o Options) patiently(ctx context.Context, attempt func(left time.Duration)
 		why := o.why(err)
 		next := pause/2 + rand.N(pause/2) // those who retry in step would meet again
 		if time.Since(began)+next > o.Retry {
-			return Failure{fmt.Errorf("%s; nothing was changed: %w", why, err), "end what holds the lock, apply when less is going on, or give a longer --retry-for"}
+			return Failure{fmt.Errorf("%s; %s: %w", why, outcome, err), "end what holds the lock, apply when less is going on, or give a longer --retry-for"}
 		}
 		o.Progress.log("%s; trying again in %v", why, next.Round(100*time.Millisecond))
 		wait(ctx, next)
@@ -59,7 +60,7 @@ func (o Options) why(err error) string {
 	case blocked == "":
 		blocked = "a lock"
 	}
-	return fmt.Sprintf("waited %v in vain for %s", o.LockTimeout, blocked)
+	return "waited in vain for " + blocked
 }
 
 // passing reports whether an error is one that a transaction may meet because others run, and that trying again cures.
@@ -71,7 +72,7 @@ func passing(err error) bool {
 // lost reports whether an error is that the server, or the way to it, has gone.
 func lost(conn *pgx.Conn, err error) bool {
 	var pg *pgconn.PgError
-	return err != nil && (conn.IsClosed() || errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08")))
+	return err != nil && !errors.Is(err, context.Canceled) && (conn.IsClosed() || errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08")))
 }
 
 // cutOff explains an error by which the connection was lost.

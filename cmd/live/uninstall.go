@@ -22,7 +22,7 @@ type Loss struct {
 func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) ([]Loss, bool, error) {
 	var losses []Loss
 	removed := false
-	err := inTransaction(ctx, conn, e.Schema, 0, func(tx pgx.Tx) error {
+	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, e.Schema)
 		if err != nil || found.Name == "" {
 			return err

@@ -109,7 +109,7 @@ func TestUpgradeStepsAsideForReaders(t *testing.T) {
 	u := newUpgrading(t)
 	reader := u.reader("select from pgtrickle.first")
 	status := u.start("--lock-timeout", "300ms")
-	u.hears(fmt.Sprintf(`waited 300ms in vain for a lock on pgtrickle\.first that process %d \(reports, owner, idle in transaction, query began \d.*\) has; trying again in `, reader.PgConn().PID()))
+	u.hears(fmt.Sprintf(`waited in vain for a lock on pgtrickle\.first that process %d \(reports, owner, idle in transaction, query began \d.*\) has; trying again in `, reader.PgConn().PID()))
 	for n := range 5 {
 		began := time.Now()
 		u.db.Exec(t, "insert into pgtrickle.first (event_id, event_type, payload) values ($1, 't', '{}')", fmt.Sprint(n))
@@ -139,7 +139,7 @@ func TestUpgradeGivesUp(t *testing.T) {
 	if got := u.apply("--lock-timeout", "300ms", "--retry-for", "0s"); got != 3 {
 		t.Errorf("exit status %d", got)
 	}
-	u.hears(`^sluice: waited 300ms in vain for a lock on pgtrickle\.second that process \d+ \(reports, .*\) has; nothing was changed: .*lock timeout.*\nhint: `)
+	u.hears(`^sluice: waited in vain for a lock on pgtrickle\.second that process \d+ \(reports, .*\) has; nothing was changed: .*lock timeout.*\nhint: `)
 	if got := u.version(); got != "1.0.0" {
 		t.Errorf("version %s", got)
 	}
