@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,7 +34,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, Refusal{err.Error(), "uninstall it and apply anew, which loses its data, or keep to the older definition"}
 	}
-	if err := keepOut(ctx, tx, e.Schema, plan, options); err != nil {
+	if err := keepOut(ctx, tx, from, plan, options); err != nil {
 		return Applied{}, err
 	}
 	losses, err := lostRows(ctx, tx, from, e.Manifest(), plan)
@@ -68,30 +67,26 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	return done, err
 }
 
-// keepOut has sessions end what they do with what the plan changes, before anything else is locked.
-func keepOut(ctx context.Context, tx pgx.Tx, schema string, plan upgrade.Plan, options Options) error {
+// keepOut has sessions end what they do with what the plan changes, before anything else is locked. That nothing is refreshed is waited for
+// longer than for other locks: only refreshes, and who looks at their state, queue behind it.
+func keepOut(ctx context.Context, tx pgx.Tx, from upgrade.Manifest, plan upgrade.Plan, options Options) error {
+	if plan.Empty() || plan.Steps[0].Action != "lock" {
+		return nil
+	}
 	options.Progress.begin("locking what is upgraded", "")
-	if err := pauseRefreshes(ctx, tx, schema, options.LockTimeout); err != nil || plan.Empty() || plan.Steps[0].Action != "lock" {
-		return err
+	if state := upgrade.StateTable(from); state != "" {
+		err := waitFor(ctx, tx, 30*options.LockTimeout)
+		if err == nil {
+			_, err = tx.Exec(ctx, "lock table "+state+" in access exclusive mode")
+		}
+		if err == nil {
+			err = waitFor(ctx, tx, options.LockTimeout)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return script(ctx, tx, plan.Steps[0].SQL)
-}
-
-// pauseRefreshes waits until no stream table is refreshed, and lets none begin: each looks there before it locks anything. That may take
-// longer than other locks, since only refreshes, and who looks at their state, queue behind it.
-func pauseRefreshes(ctx context.Context, tx pgx.Tx, schema string, lockTimeout time.Duration) error {
-	table := sqltext.Qualified(schema, "pgt_stream_table_state")
-	var there bool
-	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil || !there {
-		return err
-	}
-	if err := waitFor(ctx, tx, 30*lockTimeout); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, "lock table "+table+" in access exclusive mode"); err != nil {
-		return err
-	}
-	return waitFor(ctx, tx, lockTimeout)
 }
 
 // like finds the released version that is installed.

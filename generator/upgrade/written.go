@@ -17,15 +17,16 @@ const (
 
 // lockedFirst is the plan with a first step that locks the tables that sessions write and whose triggers, or what these write to, the plan
 // changes. A session's write is then over, or has not begun, when that changes: it would otherwise run triggers of the old version against
-// tables of the new one, and fail.
+// tables of the new one, and fail. Before them it keeps out refreshes, which look at their state before they lock anything.
 func (p Plan) lockedFirst(from, to Manifest) Plan {
 	modes := p.written(from, to)
-	if len(modes) == 0 {
-		return p
-	}
 	var rows, texts []string
 	add := func(table, mode string) {
 		rows = append(rows, fmt.Sprintf("(%d, %s, '%s')", len(rows)+1, sqltext.Literal(table), mode))
+	}
+	if state := StateTable(from); state != "" && !p.Empty() {
+		add(state, againstAll)
+		texts = append(texts, "refreshes of stream tables")
 	}
 	inOrder := slices.Sorted(maps.Keys(modes)) // so that two upgrades lock them alike
 	for _, table := range inOrder {
@@ -37,11 +38,23 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 		add(table, modes[table])
 		texts = append(texts, strings.ToUpper(modes[table])+" on "+table)
 	}
+	if len(rows) == 0 {
+		return p
+	}
 	lock := Step{
 		Action: "lock", Object: "tables that are written", SQL: fmt.Sprintf(lockTables, strings.Join(rows, ",\n            ")), Lock: strings.Join(texts, ", ") + ", to the end",
 	}
 	p.Steps = append([]Step{lock}, p.Steps...)
 	return p
+}
+
+// StateTable is where each refresh looks first, as SQL; empty where there are no stream tables.
+func StateTable(m Manifest) string {
+	name := sqltext.Qualified(m.Schema, "pgt_stream_table_state")
+	if !slices.ContainsFunc(m.Objects, func(o Object) bool { return o.Kind == "table" && o.Signature == name }) {
+		return ""
+	}
+	return name
 }
 
 // readByTriggers reports whether triggers of other tables may read a table: those of stream tables in immediate mode. Whoever writes one of them
