@@ -52,7 +52,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 	}
 	for _, t := range view.StreamTables {
 		made = append(made, rights(t.Grants, t.Table.String())...)
-		t.Outbox, t.Grants = nil, nil // they change nothing of what it holds
+		for _, index := range t.Indexes {
+			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
+			made = append(made, upgrade.Made{
+				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Anew: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
+			})
+		}
+		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(t), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),

@@ -2765,8 +2765,10 @@ from d1
         alter table sales.customer_payments_rows alter customer_id set not null;
         alter table sales.customer_payments_rows alter name set not null;
         create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
-        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
         comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores, made by Sluice extension sales.';
+    end if;
+    if to_regclass('sales.customer_payments_idx1') is null then
+        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
     end if;
     if to_regclass('sales.customer_payments') is null then
         create view sales.customer_payments as
@@ -5520,7 +5522,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f7a95d6b1b13b203846baf17f5a8c0e4', 'plain');
+values ('sales', '1.0.0', '63b5d49453377b845bde9bf7e7b0d8af', 'plain');
 
 select sales.attach();
 

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': 'f7a95d6b1b13b203846baf17f5a8c0e4',
+        'digest': '63b5d49453377b845bde9bf7e7b0d8af',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
