@@ -774,7 +774,8 @@ begin
                ) i
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
                  and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
@@ -809,8 +810,9 @@ begin
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and ((i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress') or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000)
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -836,7 +838,8 @@ begin
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
@@ -872,7 +875,8 @@ begin
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
                   and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
@@ -2372,7 +2376,8 @@ begin
                ) i
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
            )
     into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2405,8 +2410,9 @@ begin
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
-              and ((i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress') or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000)
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -2432,7 +2438,8 @@ begin
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
@@ -2467,7 +2474,8 @@ begin
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0)
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -4259,7 +4267,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'c5e23f7f922379392b4e5dc80220808d', 'plain');
+values ('shop', '1.0.0', 'b901e512596fd234aaf1bcd302db030e', 'plain');
 
 select pgtrickle.attach();
 {% endraw %}
