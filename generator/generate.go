@@ -238,8 +238,15 @@ func (b *builder) inbox(i render.Inbox) {
 	}
 	b.add("inbox/expired.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "updated", "moved", "deleted", "truncated",
-		"inserted_trigger", "updated_trigger", "moved_trigger", "deleted_trigger", "truncated_trigger",
+		"counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "updated_trigger", "deleted_trigger",
+	} {
+		b.add("inbox/"+template+".sql", i)
+	}
+	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
+		b.add("inbox/"+template+".sql", i, fires("always"))
+	}
+	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+	for _, template := range []string{
 		"claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
 	} {

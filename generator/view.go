@@ -80,7 +80,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), MovedFn: at("_moved"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"),
+		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), MovedFn: at("_moved"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"), AppliedFn: at("_applied"),
 		ClaimFn: at("_claim"), PendingFn: at("_first_pending"), ReceiveFn: at("_receive"),
 		MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"), ReplayFn: at("_replay"),
 		SummaryFn: at("_summary"), HealthFn: at("_health"), StatusFn: at("_status"), ErrorsFn: at("_errors"),

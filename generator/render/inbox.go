@@ -45,7 +45,7 @@ type InboxRelations struct {
 
 // InboxFunctions are the functions of an inbox.
 type InboxFunctions struct {
-	InsertedFn, UpdatedFn, MovedFn, DeletedFn, TruncatedFn                                Name
+	InsertedFn, UpdatedFn, MovedFn, DeletedFn, TruncatedFn, AppliedFn                     Name
 	ClaimFn, PendingFn, ReceiveFn, MarkProcessedFn, MarkFailedFn, ReplayFn                Name
 	SummaryFn, HealthFn, StatusFn, ErrorsFn                                               Name
 	FoldFn, SettleFn, AuditFn, AlertFn, DrainFn, TidyFn, RebuildFn, PartitionFn, Progress Name

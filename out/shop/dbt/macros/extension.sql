@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'b901e512596fd234aaf1bcd302db030e',
+        'digest': 'a3ed1868694265cd15686f53900ae76d',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],

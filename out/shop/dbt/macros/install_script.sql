@@ -674,16 +674,80 @@ comment on function pgtrickle.order_events_truncated() is 'Empties all that is d
 
 revoke execute on function pgtrickle.order_events_truncated() from public;
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
-create trigger sluice_inserted
-    after insert on pgtrickle.order_events
-    for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
-        or new.processed_at is not null
-        or new.retry_count >= 3
-        or new.available_at is not null)
-    execute function pgtrickle.order_events_inserted();
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+-- Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.
+-- Reads pgtrickle.order_events, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_applied()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    -- A restore may have enabled this trigger for everybody: then the others have done it.
+    if current_setting('session_replication_role') <> 'replica' then
+        return null;
+    end if;
+
+    if tg_op = 'UPDATE' then
+        with new_rows as (select new.*),
+             old_rows as (select old.*)
+        insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
+        select c.event_type,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
+        from (
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
+    ) c
+        group by c.event_type;
+    else
+        insert into pgtrickle.order_events_deltas (event_type, received_at, received, processed, dead_letter, processing_us)
+        select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
+        from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
+    end if;
+
+    delete from pgtrickle.order_events_requeue q
+    where q.event_id = old.event_id
+      and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    delete from pgtrickle.order_events_dead d
+    where d.event_id = old.event_id
+      and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
+    if tg_op = 'DELETE' then
+        return null;
+    elsif new.processed_at is null and new.retry_count < 3 then
+        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    elsif new.processed_at is null and new.retry_count >= 3 then
+        insert into pgtrickle.order_events_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.';
+
+revoke execute on function pgtrickle.order_events_applied() from public;
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -693,14 +757,6 @@ create trigger sluice_updated
     execute function pgtrickle.order_events_updated();
 comment on trigger sluice_updated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
 
--- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.order_events
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.order_events_moved();
-comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
-
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.order_events
@@ -709,12 +765,42 @@ create trigger sluice_deleted
     execute function pgtrickle.order_events_deleted();
 comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
 
+-- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+create trigger sluice_inserted
+    after insert on pgtrickle.order_events
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
+        or new.processed_at is not null
+        or new.retry_count >= 3
+        or new.available_at is not null)
+    execute function pgtrickle.order_events_inserted();
+alter table pgtrickle.order_events enable always trigger sluice_inserted;
+comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+
+-- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.order_events
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.order_events_moved();
+alter table pgtrickle.order_events enable always trigger sluice_moved;
+comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
+
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.order_events
     for each statement
     execute function pgtrickle.order_events_truncated();
+alter table pgtrickle.order_events enable always trigger sluice_truncated;
 comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under truncate.';
+
+-- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
+create trigger sluice_applied
+    after update or delete on pgtrickle.order_events
+    for each row
+    execute function pgtrickle.order_events_applied();
+alter table pgtrickle.order_events enable replica trigger sluice_applied;
+comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
@@ -2277,15 +2363,80 @@ comment on function pgtrickle.payments_truncated() is 'Empties all that is deriv
 
 revoke execute on function pgtrickle.payments_truncated() from public;
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
-create trigger sluice_inserted
-    after insert on pgtrickle.payments
-    for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
-        or new.processed_at is not null
-        or new.retry_count >= 3)
-    execute function pgtrickle.payments_inserted();
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+-- Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.
+-- Reads pgtrickle.payments, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- From inboxes.payments in the spec.
+create function pgtrickle.payments_applied()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    -- A restore may have enabled this trigger for everybody: then the others have done it.
+    if current_setting('session_replication_role') <> 'replica' then
+        return null;
+    end if;
+
+    if tg_op = 'UPDATE' then
+        with new_rows as (select new.*),
+             old_rows as (select old.*)
+        insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
+        select c.event_type,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
+        from (
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
+    ) c
+        group by c.event_type;
+    else
+        insert into pgtrickle.payments_deltas (event_type, received_at, received, processed, dead_letter, processing_us)
+        select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
+        from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
+    end if;
+
+    delete from pgtrickle.payments_requeue q
+    where q.event_id = old.event_id
+      and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    delete from pgtrickle.payments_dead d
+    where d.event_id = old.event_id
+      and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
+    if tg_op = 'DELETE' then
+        return null;
+    elsif new.processed_at is null and new.retry_count < 3 then
+        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
+        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    elsif new.processed_at is null and new.retry_count >= 3 then
+        insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.';
+
+revoke execute on function pgtrickle.payments_applied() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -2295,14 +2446,6 @@ create trigger sluice_updated
     execute function pgtrickle.payments_updated();
 comment on trigger sluice_updated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
 
--- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.payments
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.payments_moved();
-comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
-
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.payments
@@ -2311,12 +2454,41 @@ create trigger sluice_deleted
     execute function pgtrickle.payments_deleted();
 comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
+-- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+create trigger sluice_inserted
+    after insert on pgtrickle.payments
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
+        or new.processed_at is not null
+        or new.retry_count >= 3)
+    execute function pgtrickle.payments_inserted();
+alter table pgtrickle.payments enable always trigger sluice_inserted;
+comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+
+-- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.payments
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.payments_moved();
+alter table pgtrickle.payments enable always trigger sluice_moved;
+comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
+
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.payments
     for each statement
     execute function pgtrickle.payments_truncated();
+alter table pgtrickle.payments enable always trigger sluice_truncated;
 comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under truncate.';
+
+-- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
+create trigger sluice_applied
+    after update or delete on pgtrickle.payments
+    for each row
+    execute function pgtrickle.payments_applied();
+alter table pgtrickle.payments enable replica trigger sluice_applied;
+comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
@@ -4267,7 +4439,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'b901e512596fd234aaf1bcd302db030e', 'plain');
+values ('shop', '1.0.0', 'a3ed1868694265cd15686f53900ae76d', 'plain');
 
 select pgtrickle.attach();
 {% endraw %}
