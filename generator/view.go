@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -95,15 +94,15 @@ func lastDueOf(s *spec.Spec, i *spec.Inbox) render.Name {
 	return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + "_last_due")}
 }
 
-// dueInbox is the condition that a tick looks at an inbox whose task is row t. Up to a second every tick looks.
+// dueInbox is the condition that a tick looks at an inbox whose task is row t; empty if every tick looks, as it does up to a second.
 func dueInbox(s *spec.Spec, i *spec.Inbox) string {
 	switch every := i.Schedule.Every; {
 	case i.Schedule.Cron != "":
-		return fmt.Sprintf("t.last_run_at < %s(clock_timestamp())", lastDueOf(s, i))
+		return missed("t.last_run_at", lastDueOf(s, i).String())
 	case every <= usualTick:
-		return "t.last_run_at <= clock_timestamp() - interval '0'"
+		return ""
 	default:
-		return "t.last_run_at <= clock_timestamp() - " + slack(every)
+		return ago("t.last_run_at", every)
 	}
 }
 

@@ -16,7 +16,7 @@ type Inbox struct {
 	EventID    string // expression over payload, or empty
 	MaxRetries int
 	Schedule   string
-	Due        string   // condition that row t of pgt_tasks is due
+	Due        string   // condition that row t of pgt_tasks is due; empty if it always is
 	LastDue    *LastDue // of a cron expression
 	DeadLetter bool
 	Stats      bool

@@ -2764,7 +2764,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2790,7 +2790,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2853,7 +2853,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2877,7 +2877,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2918,7 +2918,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
         commit;
     end loop;
 end;
@@ -2926,7 +2927,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '1731cc556abba6df29396132044bb63c', 'extension');
+values ('events', '1.0.0', '03d384bfcda5629b3afeff1e59e71253', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'events');
 

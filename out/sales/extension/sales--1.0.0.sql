@@ -2606,7 +2606,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -2618,7 +2618,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -3685,7 +3685,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -3697,7 +3697,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -4370,7 +4370,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -4382,7 +4382,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -5053,7 +5053,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'change logs: pruning' and d.last_run_at <= clock_timestamp() - interval '10 seconds'
+        where d.task = 'change logs: pruning' and d.last_run_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
         for update skip locked
     );
     if not found then
@@ -5435,7 +5435,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5473,7 +5473,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5504,7 +5504,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
         commit;
     end loop;
 end;
@@ -5512,4 +5513,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'extension');
+values ('sales', '1.0.0', '8f46e58ebf8584ac54b43eedcaaf7027', 'extension');

@@ -2611,7 +2611,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -2623,7 +2623,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -3690,7 +3690,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -3702,7 +3702,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -4375,7 +4375,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -4387,7 +4387,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -5058,7 +5058,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'change logs: pruning' and d.last_run_at <= clock_timestamp() - interval '10 seconds'
+        where d.task = 'change logs: pruning' and d.last_run_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
         for update skip locked
     );
     if not found then
@@ -5440,7 +5440,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5478,7 +5478,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5509,7 +5509,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
         commit;
     end loop;
 end;
@@ -5517,7 +5518,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'extension');
+values ('sales', '1.0.0', '8f46e58ebf8584ac54b43eedcaaf7027', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

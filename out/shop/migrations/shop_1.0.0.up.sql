@@ -1437,7 +1437,7 @@ begin
     )
     select count(*) filter (where g.event_type is not null) into v_count from gone g;
 
-    delete from pgtrickle.order_events_rates r where r.second < clock_timestamp() - interval '2 minutes';
+    delete from pgtrickle.order_events_rates r where r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return v_count;
 end;
 $function$;
@@ -3128,7 +3128,7 @@ begin
     )
     select count(*) filter (where g.event_type is not null) into v_count from gone g;
 
-    delete from pgtrickle.payments_rates r where r.second < clock_timestamp() - interval '2 minutes';
+    delete from pgtrickle.payments_rates r where r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return v_count;
 end;
 $function$;
@@ -4208,7 +4208,7 @@ begin
     lock table pgtrickle.order_events in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox order_events: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox order_events: counts'
     for update skip locked;
     if found then
         begin
@@ -4232,7 +4232,7 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
@@ -4255,7 +4255,7 @@ begin
     lock table pgtrickle.payments in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox payments: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox payments: counts'
     for update skip locked;
     if found then
         begin
@@ -4279,7 +4279,7 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
@@ -4324,7 +4324,7 @@ begin
     lock table pgtrickle.order_events in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox order_events: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox order_events: counts'
     for update skip locked;
     if found then
         begin
@@ -4347,7 +4347,7 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
@@ -4368,7 +4368,7 @@ begin
     lock table pgtrickle.payments in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox payments: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox payments: counts'
     for update skip locked;
     if found then
         begin
@@ -4391,7 +4391,7 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
@@ -4432,7 +4432,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
         commit;
     end loop;
 end;
@@ -4440,7 +4441,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'a3ed1868694265cd15686f53900ae76d', 'plain');
+values ('shop', '1.0.0', 'd01ad658d870b4484170153c2cca88db', 'plain');
 
 select pgtrickle.attach();
 

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '61061a58ffe31952176a7e80075dfca0',
+        'digest': '8f46e58ebf8584ac54b43eedcaaf7027',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'a3ed1868694265cd15686f53900ae76d',
+        'digest': 'd01ad658d870b4484170153c2cca88db',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
