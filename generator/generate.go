@@ -237,8 +237,9 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("inbox/"+template+".sql", i)
 	}
 	b.add("inbox/expired.sql", i, dumped)
+	b.add("inbox/alerted.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "updated_trigger", "deleted_trigger",
+		"counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
 	} {
 		b.add("inbox/"+template+".sql", i)
 	}
@@ -246,6 +247,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("inbox/"+template+".sql", i, fires("always"))
 	}
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+	b.add("inbox/revived_trigger.sql", i, fires("always"))
 	for _, template := range []string{
 		"claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",

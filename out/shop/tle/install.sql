@@ -410,6 +410,14 @@ create table pgtrickle.order_events_expired (
 comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them.';
 select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_expired', '');
 
+-- Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.
+create table pgtrickle.order_events_alerted (
+    event_id text        collate "C" not null primary key,
+    dead_at  timestamptz not null
+);
+comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.';
+select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_alerted', '');
+
 -- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
 create view pgtrickle.order_events_counts as
 with progress as materialized (
@@ -760,6 +768,24 @@ comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue a
 
 revoke execute on function pgtrickle.order_events_applied() from public;
 
+-- Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.
+-- Writes pgtrickle.order_events_alerted.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_revived()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    delete from pgtrickle.order_events_alerted a where a.event_id = old.event_id;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.';
+
+revoke execute on function pgtrickle.order_events_revived() from public;
+
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
     after update on pgtrickle.order_events
@@ -812,6 +838,15 @@ create trigger sluice_applied
     execute function pgtrickle.order_events_applied();
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
+
+-- Keeps what inbox order_events has alerted to what is dead.
+create trigger sluice_revived
+    after delete on pgtrickle.order_events_dead
+    for each row
+    when (old.alerted)
+    execute function pgtrickle.order_events_revived();
+alter table pgtrickle.order_events_dead enable always trigger sluice_revived;
+comment on trigger sluice_revived on pgtrickle.order_events_dead is 'Keeps what inbox order_events has alerted to what is dead.';
 
 -- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
@@ -1774,7 +1809,7 @@ $function$;
 comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.';
 
 -- Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.order_events; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
+-- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_rebuild()
     returns bigint
@@ -1809,12 +1844,16 @@ begin
     values ('order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
-    -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
     delete from pgtrickle.order_events_dead d
     where not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    insert into pgtrickle.order_events_dead (event_id)
-    select i.event_id from pgtrickle.order_events i where i.processed_at is null and i.retry_count >= 3
-    on conflict (event_id) do nothing;
+    insert into pgtrickle.order_events_dead as d (event_id, dead_at, alerted)
+    select i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+    from pgtrickle.order_events i
+    left join pgtrickle.order_events_alerted a on a.event_id = i.event_id
+    where i.processed_at is null and i.retry_count >= 3
+    on conflict (event_id) do update
+        set dead_at = excluded.dead_at, alerted = true
+        where excluded.alerted and not d.alerted;
 
     select count(*) into v_count from pgtrickle.order_events i;
     return v_count;
@@ -1861,7 +1900,7 @@ where i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times.';
 
 -- Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.
--- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead; notifies pg_trickle_alert.
+-- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead, pgtrickle.order_events_alerted; notifies pg_trickle_alert.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_alert()
     returns bigint
@@ -1880,6 +1919,12 @@ begin
             set alerted = true
             where not d.alerted
             returning d.event_id, d.dead_at
+        ),
+        noted as (
+            insert into pgtrickle.order_events_alerted (event_id, dead_at)
+            select s.event_id, s.dead_at
+            from seen s
+            on conflict (event_id) do nothing
         )
         select i.event_id, i.event_type, i.retry_count, i.error
         from seen s
@@ -2100,6 +2145,14 @@ create table pgtrickle.payments_expired (
 ) with (fillfactor = 50);
 comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them.';
 select pg_catalog.pg_extension_config_dump('pgtrickle.payments_expired', '');
+
+-- Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.
+create table pgtrickle.payments_alerted (
+    event_id text        collate "C" not null primary key,
+    dead_at  timestamptz not null
+);
+comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.';
+select pg_catalog.pg_extension_config_dump('pgtrickle.payments_alerted', '');
 
 -- Exact counts of inbox payments per event type; processed includes what retention has deleted.
 create view pgtrickle.payments_counts as
@@ -2451,6 +2504,24 @@ comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and d
 
 revoke execute on function pgtrickle.payments_applied() from public;
 
+-- Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.
+-- Writes pgtrickle.payments_alerted.
+-- From inboxes.payments in the spec.
+create function pgtrickle.payments_revived()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    delete from pgtrickle.payments_alerted a where a.event_id = old.event_id;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.';
+
+revoke execute on function pgtrickle.payments_revived() from public;
+
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
     after update on pgtrickle.payments
@@ -2502,6 +2573,15 @@ create trigger sluice_applied
     execute function pgtrickle.payments_applied();
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
+
+-- Keeps what inbox payments has alerted to what is dead.
+create trigger sluice_revived
+    after delete on pgtrickle.payments_dead
+    for each row
+    when (old.alerted)
+    execute function pgtrickle.payments_revived();
+alter table pgtrickle.payments_dead enable always trigger sluice_revived;
+comment on trigger sluice_revived on pgtrickle.payments_dead is 'Keeps what inbox payments has alerted to what is dead.';
 
 -- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
@@ -3467,7 +3547,7 @@ $function$;
 comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.';
 
 -- Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.payments; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
+-- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_rebuild()
     returns bigint
@@ -3498,12 +3578,16 @@ begin
     values ('payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
-    -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
     delete from pgtrickle.payments_dead d
     where not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    insert into pgtrickle.payments_dead (event_id)
-    select i.event_id from pgtrickle.payments i where i.processed_at is null and i.retry_count >= 3
-    on conflict (event_id) do nothing;
+    insert into pgtrickle.payments_dead as d (event_id, dead_at, alerted)
+    select i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+    from pgtrickle.payments i
+    left join pgtrickle.payments_alerted a on a.event_id = i.event_id
+    where i.processed_at is null and i.retry_count >= 3
+    on conflict (event_id) do update
+        set dead_at = excluded.dead_at, alerted = true
+        where excluded.alerted and not d.alerted;
 
     select count(*) into v_count from pgtrickle.payments i;
     return v_count;
@@ -3548,7 +3632,7 @@ where i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times.';
 
 -- Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.
--- Reads pgtrickle.payments; writes pgtrickle.payments_dead; notifies pg_trickle_alert.
+-- Reads pgtrickle.payments; writes pgtrickle.payments_dead, pgtrickle.payments_alerted; notifies pg_trickle_alert.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_alert()
     returns bigint
@@ -3567,6 +3651,12 @@ begin
             set alerted = true
             where not d.alerted
             returning d.event_id, d.dead_at
+        ),
+        noted as (
+            insert into pgtrickle.payments_alerted (event_id, dead_at)
+            select s.event_id, s.dead_at
+            from seen s
+            on conflict (event_id) do nothing
         )
         select i.event_id, i.event_type, i.retry_count, i.error
         from seen s
@@ -4127,7 +4217,7 @@ begin
         where n.nspname = 'pgtrickle'
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
+          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.order_events_dead'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.payments_dead'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
               or t.tgname like 'shop!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
@@ -4453,7 +4543,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd01ad658d870b4484170153c2cca88db', 'extension');
+values ('shop', '1.0.0', 'f83cc9e11e48c2788f41b80de6e2bd40', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 

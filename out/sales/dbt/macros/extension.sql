@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '8f46e58ebf8584ac54b43eedcaaf7027',
+        'digest': '9a90398410c95e425a3b9dd3fedd9f43',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

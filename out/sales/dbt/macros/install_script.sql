@@ -645,7 +645,7 @@ comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigg
 -- Reads pg_trigger, pg_inherits; writes tables of the users'.
 --
 -- A statement fires the triggers of the table that it names, and of no other: not of the root when it names a partition. Row triggers
--- of a partitioned table are given to partitions by PostgreSQL itself.
+-- of a partitioned table are given to partitions by PostgreSQL itself. An inbox has triggers of its own, which are none of this.
 create function sales.pgt_capture(p_table regclass)
     returns void
     language plpgsql
@@ -669,6 +669,7 @@ begin
         ) w (state)
         where t.tgrelid in (select sales.pgt_members(p_table))
           and t.tgenabled <> w.state and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+          and t.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
     loop
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
     end loop;
@@ -701,6 +702,7 @@ begin
           and l.relkind in ('r', 'p')
           and not t.tgisinternal
           and p.pronamespace = 'sales'::regnamespace
+          and t.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
           and not (r.relkind = 'p' and t.tgtype::integer & 1 <> 0)
           and not exists (
               select
@@ -724,6 +726,7 @@ begin
                   from pg_trigger s
                   join pg_proc p on p.oid = s.tgfoid
                   where s.tgrelid = p_table and not s.tgisinternal and p.pronamespace = 'sales'::regnamespace
+                    and s.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
               )
           and t.tgrelid not in (select sales.pgt_members(p_table))
           and t.tgparentid = 0
@@ -5510,7 +5513,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '8f46e58ebf8584ac54b43eedcaaf7027', 'plain');
+values ('sales', '1.0.0', '9a90398410c95e425a3b9dd3fedd9f43', 'plain');
 
 select sales.attach();
 {% endraw %}

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'd01ad658d870b4484170153c2cca88db',
+        'digest': 'f83cc9e11e48c2788f41b80de6e2bd40',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
