@@ -5508,7 +5508,7 @@ begin
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -5516,4 +5516,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9a90398410c95e425a3b9dd3fedd9f43', 'extension');
+values ('sales', '1.0.0', '27a979bb162c2911110e0247ff7f6d77', 'extension');

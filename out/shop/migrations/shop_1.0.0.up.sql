@@ -1733,6 +1733,14 @@ begin
                 order by o.received_at, o.event_id
                 limit p_batch_size
                 for update skip locked
+            ) || array(
+                -- Received later than now: the sender's clock is ahead.
+                select o.ctid
+                from pgtrickle.order_events o
+                where o.received_at > now() and o.processed_at < now() - v_processed
+                order by o.received_at, o.event_id
+                limit p_batch_size
+                for update skip locked
             ))
             returning i.event_type, i.received_at, i.processed_at
         ),
@@ -3468,6 +3476,14 @@ begin
                 order by o.received_at, o.event_id
                 limit p_batch_size
                 for update skip locked
+            ) || array(
+                -- Received later than now: the sender's clock is ahead.
+                select o.ctid
+                from pgtrickle.payments o
+                where o.received_at > now() and o.processed_at < now() - v_processed
+                order by o.received_at, o.event_id
+                limit p_batch_size
+                for update skip locked
             ))
             returning i.event_type, i.received_at, i.processed_at
         ),
@@ -4290,7 +4306,7 @@ begin
         return;
     end if;
     v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::integer);
+    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
 
     -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
     lock table pgtrickle.order_events in access share mode;
@@ -4406,7 +4422,7 @@ begin
         return;
     end if;
     v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::integer);
+    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
 
     -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
     lock table pgtrickle.order_events in access share mode;
@@ -4521,7 +4537,7 @@ begin
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -4529,7 +4545,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f83cc9e11e48c2788f41b80de6e2bd40', 'plain');
+values ('shop', '1.0.0', 'df5669eaed5266db95c3081876389cf1', 'plain');
 
 select pgtrickle.attach();
 

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': '03d384bfcda5629b3afeff1e59e71253',
+        'digest': 'e63b1fd9461aa1343ce1a90e6f6348b6',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

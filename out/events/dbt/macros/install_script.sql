@@ -2744,7 +2744,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2770,7 +2770,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2833,7 +2833,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2857,7 +2857,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2899,7 +2899,7 @@ begin
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every)));
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -2907,7 +2907,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '03d384bfcda5629b3afeff1e59e71253', 'plain');
+values ('events', '1.0.0', 'e63b1fd9461aa1343ce1a90e6f6348b6', 'plain');
 
 select events.attach();
 {% endraw %}

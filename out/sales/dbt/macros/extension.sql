@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '9a90398410c95e425a3b9dd3fedd9f43',
+        'digest': '27a979bb162c2911110e0247ff7f6d77',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

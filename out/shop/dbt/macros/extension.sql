@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'f83cc9e11e48c2788f41b80de6e2bd40',
+        'digest': 'df5669eaed5266db95c3081876389cf1',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
