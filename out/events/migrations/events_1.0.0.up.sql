@@ -2701,6 +2701,18 @@ end;
 $function$;
 comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure events.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
 -- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
 --
@@ -2713,8 +2725,9 @@ declare
     v_batch    integer;
     v_rows     bigint;
 begin
+    call events.pgt_commit();
     perform events.pgt_check_origin();
-    commit;
+    call events.pgt_commit();
 
     -- Outboxes and consumer groups: notifications, alerts, the lease log.
     update events.pgt_tasks t
@@ -2735,7 +2748,7 @@ begin
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    commit;
+    call events.pgt_commit();
     v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
 
     -- Outbox shop_events: retention, in batches.
@@ -2749,7 +2762,7 @@ begin
         for update skip locked
     );
     if found then
-        commit;
+        call events.pgt_commit();
         loop
             begin
                 v_rows := events.outbox_shop_events_drain(v_batch);
@@ -2758,11 +2771,11 @@ begin
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
                 raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
             end;
-            commit;
+            call events.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call events.pgt_commit();
 
     -- Outbox account_events: retention, in batches.
     update events.pgt_tasks t
@@ -2775,7 +2788,7 @@ begin
         for update skip locked
     );
     if found then
-        commit;
+        call events.pgt_commit();
         loop
             begin
                 v_rows := events.outbox_account_events_drain(v_batch);
@@ -2784,11 +2797,11 @@ begin
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
                 raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
             end;
-            commit;
+            call events.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call events.pgt_commit();
 end;
 $procedure$;
 comment on procedure events.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
@@ -2908,7 +2921,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e63b1fd9461aa1343ce1a90e6f6348b6', 'plain');
+values ('events', '1.0.0', '7b0502e4bba77132dffa9f92db7c3688', 'plain');
 
 select events.attach();
 

@@ -5405,32 +5405,40 @@ end;
 $function$;
 comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure sales.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
 -- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
 -- rights: a procedure with either may not commit.
---
--- Whatever the session's isolation is, a refresh begins in READ COMMITTED: only there it may see that a source was altered meanwhile.
 create procedure sales.tick()
     language plpgsql
 as $procedure$
 begin
+    call sales.pgt_commit();
     perform sales.pgt_check_origin();
-    commit;
+    call sales.pgt_commit();
     call sales.pgt_fill_immediate();
-    commit;
-    set transaction isolation level read committed;
+    call sales.pgt_commit();
     perform sales.large_orders_tick(false);
-    commit;
-    set transaction isolation level read committed;
+    call sales.pgt_commit();
     perform sales.customer_payments_tick(false);
-    commit;
-    set transaction isolation level read committed;
+    call sales.pgt_commit();
     perform sales.best_customers_tick(false);
-    commit;
+    call sales.pgt_commit();
     perform sales.pgt_prune();
-    commit;
+    call sales.pgt_commit();
 
     -- The refresh history: retention, in batches.
     update sales.pgt_tasks t
@@ -5443,11 +5451,11 @@ begin
     );
     if found then
         loop
-            commit;
+            call sales.pgt_commit();
             exit when sales.pgt_trim_history(1000) < 1000;
         end loop;
     end if;
-    commit;
+    call sales.pgt_commit();
 end;
 $procedure$;
 comment on procedure sales.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
@@ -5516,4 +5524,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '27a979bb162c2911110e0247ff7f6d77', 'extension');
+values ('sales', '1.0.0', '6623975600fd9b66184fc1b0222badc7', 'extension');

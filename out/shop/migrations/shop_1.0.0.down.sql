@@ -7,6 +7,7 @@ select pgtrickle.detach();
 drop procedure pgtrickle.run("interval", "interval");
 drop function pgtrickle.tick_once();
 drop procedure pgtrickle.tick();
+drop procedure pgtrickle.pgt_commit();
 drop function pgtrickle.pgt_check_origin();
 drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();

@@ -4287,6 +4287,18 @@ end;
 $function$;
 comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure pgtrickle.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
 -- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 --
@@ -4300,8 +4312,9 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
+    call pgtrickle.pgt_commit();
     perform pgtrickle.pgt_check_origin();
-    commit;
+    call pgtrickle.pgt_commit();
     if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
@@ -4328,7 +4341,7 @@ begin
             raise warning using message = 'inbox order_events: ' || sqlerrm;
         end;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 
     -- Inbox order_events: retention, in batches.
     update pgtrickle.pgt_tasks t
@@ -4340,7 +4353,7 @@ begin
         for update skip locked
     );
     if found then
-        commit;
+        call pgtrickle.pgt_commit();
         loop
             begin
                 v_rows := pgtrickle.order_events_drain(v_batch) + pgtrickle.order_events_tidy();
@@ -4349,11 +4362,11 @@ begin
                 update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox order_events: retention';
                 raise warning using message = 'inbox order_events: ' || sqlerrm;
             end;
-            commit;
+            call pgtrickle.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 
     -- Inbox payments: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
     lock table pgtrickle.payments in access share mode;
@@ -4375,7 +4388,7 @@ begin
             raise warning using message = 'inbox payments: ' || sqlerrm;
         end;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 
     -- Inbox payments: retention, in batches.
     update pgtrickle.pgt_tasks t
@@ -4387,7 +4400,7 @@ begin
         for update skip locked
     );
     if found then
-        commit;
+        call pgtrickle.pgt_commit();
         loop
             begin
                 v_rows := pgtrickle.payments_drain(v_batch) + pgtrickle.payments_tidy();
@@ -4396,11 +4409,11 @@ begin
                 update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox payments: retention';
                 raise warning using message = 'inbox payments: ' || sqlerrm;
             end;
-            commit;
+            call pgtrickle.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 end;
 $procedure$;
 comment on procedure pgtrickle.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
@@ -4545,7 +4558,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'df5669eaed5266db95c3081876389cf1', 'plain');
+values ('shop', '1.0.0', '9c97bdd9be25f23d9c6d0cea0ef575bc', 'plain');
 
 select pgtrickle.attach();
 

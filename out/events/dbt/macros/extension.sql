@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': 'e63b1fd9461aa1343ce1a90e6f6348b6',
+        'digest': '7b0502e4bba77132dffa9f92db7c3688',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '27a979bb162c2911110e0247ff7f6d77',
+        'digest': '6623975600fd9b66184fc1b0222badc7',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'df5669eaed5266db95c3081876389cf1',
+        'digest': '9c97bdd9be25f23d9c6d0cea0ef575bc',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
