@@ -2604,17 +2604,16 @@ end;
 $function$;
 comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks events.pgt_origin.
 create function events.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table events.pgt_origin in share row exclusive mode;
@@ -2631,14 +2630,12 @@ begin
               or t.tgname like 'events!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
     drop publication if exists events_outbox_shop_events;
     drop publication if exists events_outbox_account_events;
-    return v_count;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -2921,7 +2918,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '7b0502e4bba77132dffa9f92db7c3688', 'plain');
+values ('events', '1.0.0', '8bb60280a47b7c50dd946ddc0453cdba', 'plain');
 
 select events.attach();
 

@@ -5263,17 +5263,16 @@ end;
 $function$;
 comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks sales.pgt_origin.
 create function sales.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table sales.pgt_origin in share row exclusive mode;
@@ -5290,7 +5289,6 @@ begin
               or t.tgname like 'sales!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
     delete from sales.pgt_source_state;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
@@ -5308,10 +5306,9 @@ begin
     drop table if exists sales.changes_sales_customer_payments;
     drop view if exists sales.absent_public_orders;
     drop table if exists sales.pending_public_orders;
-    return v_count;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -5524,4 +5521,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6623975600fd9b66184fc1b0222badc7', 'extension');
+values ('sales', '1.0.0', 'ab4ee799feb9f8215a8f10de67ef5947', 'extension');

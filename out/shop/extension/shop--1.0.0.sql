@@ -4205,17 +4205,16 @@ end;
 $function$;
 comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks pgtrickle.pgt_origin.
 create function pgtrickle.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table pgtrickle.pgt_origin in share row exclusive mode;
@@ -4232,12 +4231,10 @@ begin
               or t.tgname like 'shop!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
-    return v_count;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -4567,4 +4564,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '9c97bdd9be25f23d9c6d0cea0ef575bc', 'extension');
+values ('shop', '1.0.0', '893f242c14b2463a625598a6997f888b', 'extension');

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': '7b0502e4bba77132dffa9f92db7c3688',
+        'digest': '8bb60280a47b7c50dd946ddc0453cdba',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': '9c97bdd9be25f23d9c6d0cea0ef575bc',
+        'digest': '893f242c14b2463a625598a6997f888b',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
