@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': '8bb60280a47b7c50dd946ddc0453cdba',
+        'digest': '88f3ee64f7cc66d56751ffb8dd721847',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
