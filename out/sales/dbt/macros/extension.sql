@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '61061a58ffe31952176a7e80075dfca0',
+        'digest': 'ab4ee799feb9f8215a8f10de67ef5947',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
