@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '63b5d49453377b845bde9bf7e7b0d8af',
+        'digest': '4f6c7d441d1cadc45e74e1ddef3f9a88',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'c5e23f7f922379392b4e5dc80220808d',
+        'digest': '893f242c14b2463a625598a6997f888b',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
