@@ -31,7 +31,7 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 	SLUICE_TEST_MATRIX=1 $(GOTEST) ./cmd/sandbox
 	@for major in $(MAJORS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GOTEST) ./tests/pgtest/... ./tests/isolation/... ./tests/live/... || exit 1; \
+		SLUICE_TEST_PG=$$major $(GOTEST) ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade || exit 1; \
 	done
 
 .PHONY: test-dbt

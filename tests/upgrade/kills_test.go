@@ -28,7 +28,6 @@ type killing struct {
 	sluice    string // the program
 	out       string // with all releases
 	databases int
-	fresh     map[string][]string
 	typical   time.Duration // of an upgrade's session
 	at        map[string]int
 }
@@ -65,7 +64,7 @@ func startKilling(t *testing.T) *killing {
 	t.Cleanup(func() { server.Close() })
 	k := &killing{
 		t: t, versions: history(t), server: withOwner(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
-		sluice: filepath.Join(t.TempDir(), "sluice"), out: t.TempDir(), fresh: map[string][]string{}, typical: time.Second, at: map[string]int{},
+		sluice: filepath.Join(t.TempDir(), "sluice"), out: t.TempDir(), typical: time.Second, at: map[string]int{},
 	}
 	if out, err := osexec.Command("go", "build", "-o", k.sluice, "../../cmd/sluice").CombinedOutput(); err != nil {
 		t.Fatalf("building sluice: %v\n%s", err, out)
@@ -169,13 +168,10 @@ func (k *killing) quiet(t *testing.T, name string) *pgx.Conn {
 func (k *killing) catalog(t *testing.T, version string) []string {
 	t.Helper()
 	for _, e := range k.versions {
-		if e.Version == version && k.fresh[version] == nil {
-			_, conn := k.create(t)
-			if _, err := live.Apply(t.Context(), conn, e, live.Options{}); err != nil {
-				t.Fatal(pgtest.ErrorText(err))
-			}
-			k.fresh[version] = pgtest.Column[string](t, conn, snapshotSQL)
+		if e.Version == version {
+			return fresh(t, e)
 		}
 	}
-	return k.fresh[version]
+	t.Fatalf("no version %s", version)
+	return nil
 }

@@ -99,17 +99,24 @@ func snapshot(t *testing.T, db *pgtest.Database) []string {
 	return pgtest.Column[string](t, db, snapshotSQL)
 }
 
+var freshCatalogs = map[string][]string{}
+
+// fresh is the catalog of a version that was installed at once, in the plain flavour.
+func fresh(t *testing.T, e *generator.Extension) []string {
+	t.Helper()
+	if freshCatalogs[e.Version] == nil {
+		db := pgtest.DB(t)
+		sources(t, db)
+		apply(t, db, e, live.Options{})
+		freshCatalogs[e.Version] = snapshot(t, db)
+	}
+	return freshCatalogs[e.Version]
+}
+
 // TestUpgradedEqualsFresh goes from every version to every later one.
 func TestUpgradedEqualsFresh(t *testing.T) {
 	versions := history(t)
 	released := manifests(versions)
-	fresh := map[string][]string{}
-	for _, e := range versions {
-		db := pgtest.DB(t)
-		sources(t, db)
-		apply(t, db, e, live.Options{})
-		fresh[e.Version] = snapshot(t, db)
-	}
 	for i, from := range versions {
 		for _, to := range versions[i+1:] {
 			t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
@@ -119,12 +126,36 @@ func TestUpgradedEqualsFresh(t *testing.T) {
 				if did := apply(t, db, to, live.Options{Released: released, Loss: true}); did.From != from.Version {
 					t.Fatalf("upgraded from %q", did.From)
 				}
-				same(t, fresh[to.Version], snapshot(t, db))
+				same(t, fresh(t, to), snapshot(t, db))
 				if again := apply(t, db, to, live.Options{Released: released}); again.Changed {
 					t.Error("a second apply changed something")
 				}
 			})
 		}
+	}
+}
+
+// TestMigrations runs the scripts of plain migrations, one release after the other.
+func TestMigrations(t *testing.T) {
+	versions := history(t)
+	last := len(versions) - 1
+	files, err := versions[last].Files(manifests(versions[:last]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := pgtest.DB(t)
+	sources(t, db)
+	for n, e := range versions {
+		name, script := e.Version, e.Install(generator.Plain)
+		if n > 0 {
+			name = versions[n-1].Version + "_to_" + e.Version
+			script = files["mail/migrations/mail_"+name+".up.sql"]
+		}
+		if script == "" {
+			t.Fatalf("no migration %s", name)
+		}
+		db.Exec(t, script)
+		t.Run(name, func(t *testing.T) { same(t, fresh(t, e), snapshot(t, db)) })
 	}
 }
 
