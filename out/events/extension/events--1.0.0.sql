@@ -1789,8 +1789,6 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 --
 -- A name is one run of one consumer: commit_offset ends all that was granted under it, up to the offset. Whoever left rows undone, or lost
 -- the answer of a poll, goes on under another name, and what he left comes again.
---
--- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
 create function events.poll_outbox(
     p_group text,
     p_consumer text,
@@ -1827,6 +1825,7 @@ declare
     v_tries integer := 1;
     v_lanes record;
 begin
+    -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock comes with the group: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at, g.max_attempts,
            exists (select from events.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
@@ -2715,7 +2714,7 @@ end;
 $function$;
 comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -2805,7 +2804,7 @@ begin
     commit;
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -2921,4 +2920,4 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '1731cc556abba6df29396132044bb63c', 'extension');
+values ('events', '1.0.0', '6273b21617a53c63a3fcb165801d0f9c', 'extension');

@@ -5400,7 +5400,7 @@ end;
 $function$;
 comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -5445,7 +5445,7 @@ begin
     commit;
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -5510,7 +5510,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'plain');
+values ('sales', '1.0.0', 'a4b7fcb4eb3bec0923efc0f6434265c6', 'plain');
 
 select sales.attach();
 

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': '1731cc556abba6df29396132044bb63c',
+        'digest': '6273b21617a53c63a3fcb165801d0f9c',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

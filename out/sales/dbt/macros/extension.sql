@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '61061a58ffe31952176a7e80075dfca0',
+        'digest': 'a4b7fcb4eb3bec0923efc0f6434265c6',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

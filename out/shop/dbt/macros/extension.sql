@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'shop',
         'version': '1.0.0',
-        'digest': 'c5e23f7f922379392b4e5dc80220808d',
+        'digest': '42094bbf137979f433c998887385cd4d',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
