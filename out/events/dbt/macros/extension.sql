@@ -3,6 +3,7 @@
 {% macro extension() %}
     {%- do return({
         'name': 'events',
+        'sql_name': 'events',
         'version': '1.0.0',
         'digest': '6273b21617a53c63a3fcb165801d0f9c',
         'schema': 'events',

@@ -3,6 +3,7 @@
 {% macro extension() %}
     {%- do return({
         'name': 'sales',
+        'sql_name': 'sales',
         'version': '1.0.0',
         'digest': 'a4b7fcb4eb3bec0923efc0f6434265c6',
         'schema': 'sales',

@@ -3,6 +3,7 @@
 {% macro extension() %}
     {%- do return({
         'name': 'shop',
+        'sql_name': 'shop',
         'version': '1.0.0',
         'digest': '42094bbf137979f433c998887385cd4d',
         'schema': 'pgtrickle',
