@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -35,7 +36,7 @@ func columnsOf(kind, sql, of string) *table {
 	t := &table{Head: []string{"Column", "Type", "Null", "Default", "Meaning"}}
 	for _, c := range definition.Columns {
 		null := "yes"
-		if c.NotNull || contains(definition.Key, c.Name) {
+		if c.NotNull || slices.Contains(definition.Key, c.Name) {
 			null = "no"
 		}
 		standard := text{}
@@ -65,15 +66,6 @@ func typeName(typ string) string {
 		return "integer"
 	}
 	return typ
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 // catalog describes the tables and views that all inboxes, outboxes and stream tables share.

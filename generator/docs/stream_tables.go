@@ -30,12 +30,14 @@ func (w *writer) streamTable(t render.StreamTable) part {
 	}}
 }
 
-// strategies says what each strategy does.
-var strategies = map[string]string{
-	"merge_rows":   "the rows by which the query changes are added and taken away",
-	"merge_groups": "what their rows change is added to the stored groups",
-	"rescan_keys":  "groups that changes touch are computed anew",
-	"recompute":    "everything is computed anew, and the difference is applied",
+// explained is what explain_st says of a stream table under a heading, without the heading.
+func explained(t render.StreamTable, heading string) string {
+	for _, line := range t.Explanation {
+		if text, is := strings.CutPrefix(line, heading+": "); is {
+			return text
+		}
+	}
+	return ""
 }
 
 func (w *writer) streamFacts(t render.StreamTable) []fact {
@@ -51,7 +53,7 @@ func (w *writer) streamFacts(t render.StreamTable) []fact {
 		{"In the spec", code(t.Path)},
 		{"Reads", w.reads(t)},
 		{"Refresh mode", mode},
-		{"Strategy", joined(code(t.Strategy), say(": %s", strategies[t.Strategy]))},
+		{"Strategy", joined(code(t.Strategy), plain(strings.TrimPrefix(explained(t, "strategy"), t.Strategy)))},
 		{"Refreshed", w.refreshed(t)},
 		{"Rows are found by", rowKey(t)},
 	}
@@ -80,7 +82,7 @@ func (w *writer) refreshed(t render.StreamTable) text {
 	case t.Immediate:
 		return say("within each statement that changes what it reads")
 	case t.Schedule == "calculated":
-		return say("as often as what reads it")
+		return say("as often as what reads it: %s", strings.TrimPrefix(explained(t, "schedule"), "calculated: "))
 	}
 	return say("%s", every(t.Schedule, t.LastDue))
 }

@@ -3817,7 +3817,7 @@ begin
             '    JOIN captured_payments p ON p.order_id = o.order_id',
             '    GROUP BY c.customer_id, c.name',
             'refresh mode: auto, in effect differential',
-            'strategy: merge_groups: to the stored groups is added by what their rows change',
+            'strategy: merge_groups: what their rows change is added to the stored groups',
             'schedule: calculated: 1s',
             'reads: public.customers, public.orders, public.captured_payments',
             'stored in: sales.customer_payments_rows'
@@ -5512,4 +5512,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'a4b7fcb4eb3bec0923efc0f6434265c6', 'extension');
+values ('sales', '1.0.0', '65eafe43f8fff16ac35e9251eab83255', 'extension');

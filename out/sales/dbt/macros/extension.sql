@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'a4b7fcb4eb3bec0923efc0f6434265c6',
+        'digest': '65eafe43f8fff16ac35e9251eab83255',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
