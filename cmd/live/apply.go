@@ -136,7 +136,7 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 	switch {
 	case err != nil:
 		return Applied{}, err
-	case found.Digest == e.Digest() && found.Name == e.Name:
+	case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options):
 		return Applied{}, nil
 	case found.Name == "":
 		return Applied{Changed: true}, install(ctx, tx, e, options)
@@ -151,6 +151,12 @@ func fill(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options O
 	defer options.Progress.watch(ctx, int32(conn.PgConn().PID()))()
 	_, err := conn.Exec(ctx, e.Fill(), pgx.QueryExecModeSimpleProtocol)
 	return err
+}
+
+// renumbered reports whether a new version has the objects of the one that was released before it: its number has to be told.
+func renumbered(found Installed, e *generator.Extension, options Options) bool {
+	_, released := like(found, options.Released)
+	return released && found.Version != e.Version
 }
 
 // ApplyScript is what Apply would run to install, as a script for psql.

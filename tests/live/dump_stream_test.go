@@ -23,7 +23,7 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 	extension := streamsToDump(t)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	installed.PutFiles(t, install, extension)
-	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	from, to := installed.Start(t, install), installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestDumpAndRestore(t *testing.T) {
 	extension := installed.Text(t, dumpSpec)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	installed.PutFiles(t, install, extension)
-	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	from, to := installed.Start(t, install), installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
@@ -257,17 +257,6 @@ func output(t testing.TB, cmd *exec.Cmd) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)
 	}
-}
-
-func startWithOwner(t *testing.T, install sandbox.Install) *sandbox.Server {
-	t.Helper()
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
-	return server
 }
 
 func create(t *testing.T, server *sandbox.Server, name string) *pgx.Conn {

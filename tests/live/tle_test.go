@@ -41,11 +41,11 @@ outboxes:
 // TestTLE installs and upgrades through the functions of pg_tle, by apply and by the scripts of the artifact directory.
 func TestTLE(t *testing.T) {
 	install := installed.Relocate(t, pgtest.Server(t).Install)
-	directory := installed.ExtensionDirectory(t, install)
+	directory := installed.Directory(t, install)
 	if err := os.Chmod(directory, 0o777); err != nil { // the server writes there, as its own user
 		t.Fatal(err)
 	}
-	server := startWithOwner(t, install)
+	server := installed.Start(t, install)
 	first, next := installed.Text(t, tleSpec), installed.Text(t, tleNext)
 	released := []upgrade.Manifest{first.Manifest()}
 

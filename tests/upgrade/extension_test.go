@@ -92,20 +92,14 @@ func serverWithFiles(t *testing.T, versions []*generator.Extension) ownServer {
 	}
 	last := len(versions) - 1
 	installed.PutFiles(t, install, versions[last], manifests(versions)[:last]...)
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	return withOwner(t, server)
+	return withRoles(t, installed.Start(t, install))
 }
 
 // ownServer is a server of the test's own, with the roles that tests expect.
 type ownServer struct{ *sandbox.Server }
 
-func withOwner(t *testing.T, server *sandbox.Server) ownServer {
+func withRoles(t *testing.T, server *sandbox.Server) ownServer {
 	t.Helper()
-	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
 	exec(t, pgtest.Connect(t, server.DSN("postgres")), makeRoles)
 	return ownServer{server}
 }

@@ -62,8 +62,9 @@ func startKilling(t *testing.T) *killing {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
+	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
 	k := &killing{
-		t: t, versions: history(t), server: withOwner(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
+		t: t, versions: history(t), server: withRoles(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
 		sluice: filepath.Join(t.TempDir(), "sluice"), out: t.TempDir(), typical: time.Second, at: map[string]int{},
 	}
 	if out, err := osexec.Command("go", "build", "-o", k.sluice, "../../cmd/sluice").CombinedOutput(); err != nil {

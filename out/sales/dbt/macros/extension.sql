@@ -3,8 +3,9 @@
 {% macro extension() %}
     {%- do return({
         'name': 'sales',
+        'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '4f6c7d441d1cadc45e74e1ddef3f9a88',
+        'digest': 'd7c76b3a340f74844cf9369f577b7f03',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

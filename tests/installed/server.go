@@ -10,11 +10,26 @@ import (
 	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/pgtest"
 )
+
+// Start starts a server of the test's own, on which the owner may log in.
+func Start(t *testing.T, install sandbox.Install) *sandbox.Server {
+	t.Helper()
+	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	if _, err := pgtest.Connect(t, server.DSN("postgres")).Exec(t.Context(), "create role "+pgtest.Owner+" login"); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
 
 // Relocate copies binaries to where files of extensions may be put beside them. A server finds its share directory by
 // its own place, relative to it as it was built.
-func Relocate(t testing.TB, in sandbox.Install) sandbox.Install {
+func Relocate(t *testing.T, in sandbox.Install) sandbox.Install {
 	t.Helper()
 	root, err := os.MkdirTemp("/tmp", "sluice-install-")
 	if err != nil {
@@ -33,7 +48,7 @@ func Relocate(t testing.TB, in sandbox.Install) sandbox.Install {
 			t.Fatal(err)
 		}
 		if out, err := exec.Command("cp", "-aL", dir, filepath.Join(root, dir)).CombinedOutput(); err != nil {
-			t.Fatalf("cp: %v\n%s", err, out)
+			t.Fatalf("%v\n%s", err, out)
 		}
 	}
 	in.Bin = filepath.Join(root, in.Bin)
@@ -45,10 +60,10 @@ func pgConfig(in sandbox.Install, what string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// PutFiles does what make install does with the files that are generated for a version and the released ones before it.
-func PutFiles(t testing.TB, in sandbox.Install, e *generator.Extension, released ...upgrade.Manifest) {
+// PutFiles does what make install does with the generated files.
+func PutFiles(t *testing.T, in sandbox.Install, e *generator.Extension, released ...upgrade.Manifest) {
 	t.Helper()
-	directory := ExtensionDirectory(t, in)
+	directory := Directory(t, in)
 	files, err := e.Files(released)
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +77,8 @@ func PutFiles(t testing.TB, in sandbox.Install, e *generator.Extension, released
 	}
 }
 
-// ExtensionDirectory is where a server looks for the files of extensions.
-func ExtensionDirectory(t testing.TB, in sandbox.Install) string {
+// Directory is where a server looks for the files of extensions.
+func Directory(t *testing.T, in sandbox.Install) string {
 	t.Helper()
 	for _, dir := range []string{pgConfig(in, "--sharedir"), filepath.Join(filepath.Dir(in.Bin), "share"), filepath.Join(filepath.Dir(in.Bin), "share", "postgresql")} {
 		if _, err := os.Stat(filepath.Join(dir, "extension", "plpgsql.control")); err == nil {
