@@ -69,7 +69,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 			return err
 		}
 		switch {
-		case found.Digest == e.Digest() && found.Name == e.Name:
+		case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options):
 			return nil
 		case found.Name == "":
 			did.Changed = true
@@ -87,6 +87,12 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	}
 	did.Changed = did.Changed && err == nil
 	return did, err
+}
+
+// renumbered reports whether a new version has the objects of the one that was released before it: its number has to be told.
+func renumbered(found Installed, e *generator.Extension, options Options) bool {
+	_, released := like(found, options.Released)
+	return released && found.Version != e.Version
 }
 
 // ApplyScript is what Apply would run to install, as a script for psql.

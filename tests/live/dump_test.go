@@ -24,9 +24,9 @@ func TestDumpAndRestore(t *testing.T) {
 		return
 	}
 	extension := installed.Text(t, dumpSpec)
-	install := relocate(t, pgtest.Server(t).Install)
-	putFiles(t, install, extension)
-	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, extension)
+	from, to := installed.Start(t, install), installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
@@ -259,67 +259,8 @@ func output(t testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-func startWithOwner(t *testing.T, install sandbox.Install) *sandbox.Server {
-	t.Helper()
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
-	return server
-}
-
 func create(t *testing.T, server *sandbox.Server, name string) *pgx.Conn {
 	t.Helper()
 	run(t, pgtest.Connect(t, server.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
 	return pgtest.Connect(t, server.DSN(name, "user="+pgtest.Owner))
-}
-
-// relocate copies binaries to where files of extensions may be put beside them. A server finds its share directory by
-// its own place, relative to it as it was built.
-func relocate(t *testing.T, in sandbox.Install) sandbox.Install {
-	t.Helper()
-	root, err := os.MkdirTemp("/tmp", "sluice-install-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(root) })
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	dirs := []string{filepath.Dir(in.Bin)} // bin, lib and share are below
-	if share := pgConfig(in, "--sharedir"); share != "" && !strings.HasPrefix(share, dirs[0]+"/") {
-		dirs = append(dirs, share)
-	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(dir)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		output(t, exec.Command("cp", "-aL", dir, filepath.Join(root, dir)))
-	}
-	in.Bin = filepath.Join(root, in.Bin)
-	return in
-}
-
-func pgConfig(in sandbox.Install, what string) string {
-	out, _ := exec.Command(filepath.Join(in.Bin, "pg_config"), what).Output()
-	return strings.TrimSpace(string(out))
-}
-
-// putFiles does what make install does with the generated files.
-func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension) {
-	t.Helper()
-	directory := extensionDirectory(t, in)
-	files, err := e.Files(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range files {
-		if _, name, isExtension := strings.Cut(path, "/extension/"); isExtension && name != "Makefile" {
-			if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 }

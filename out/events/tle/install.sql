@@ -1794,8 +1794,6 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 --
 -- A name is one run of one consumer: commit_offset ends all that was granted under it, up to the offset. Whoever left rows undone, or lost
 -- the answer of a poll, goes on under another name, and what he left comes again.
---
--- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
 create function events.poll_outbox(
     p_group text,
     p_consumer text,
@@ -1833,6 +1831,7 @@ declare
     v_tries integer := 1;
     v_lanes record;
 begin
+    -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock comes with the group: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at, g.max_attempts,
            exists (select from events.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
@@ -2736,7 +2735,7 @@ end;
 $procedure$;
 comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -2827,7 +2826,7 @@ begin
     call events.pgt_commit();
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -2944,7 +2943,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '88f3ee64f7cc66d56751ffb8dd721847', 'extension');
+values ('events', '1.0.0', '1d3f964f581f60974cc94c3e2626f904', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'events');
 

@@ -3825,7 +3825,7 @@ begin
             '    JOIN captured_payments p ON p.order_id = o.order_id',
             '    GROUP BY c.customer_id, c.name',
             'refresh mode: auto, in effect differential',
-            'strategy: merge_groups: to the stored groups is added by what their rows change',
+            'strategy: merge_groups: what their rows change is added to the stored groups',
             'schedule: calculated: 1s',
             'reads: public.customers, public.orders, public.captured_payments',
             'stored in: sales.customer_payments_rows'
@@ -5419,7 +5419,7 @@ end;
 $procedure$;
 comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -5460,7 +5460,7 @@ begin
     call sales.pgt_commit();
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -5526,7 +5526,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ab4ee799feb9f8215a8f10de67ef5947', 'extension');
+values ('sales', '1.0.0', '06e38720721e854e7caf93aec06ffb65', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

@@ -3,8 +3,9 @@
 {% macro extension() %}
     {%- do return({
         'name': 'sales',
+        'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'ab4ee799feb9f8215a8f10de67ef5947',
+        'digest': '06e38720721e854e7caf93aec06ffb65',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
