@@ -190,3 +190,22 @@ func TestUpgradeLosesItsConnection(t *testing.T) {
 		t.Errorf("exit status %d, version %s:\n%s", got, u.version(), u.heard())
 	}
 }
+
+// Prepared statements stay valid, unless they ask for all columns and get others.
+func TestPreparedAcrossUpgrades(t *testing.T) {
+	u := newUpgrading(t)
+	session := pgtest.OpenSession(t, u.db.DSN(), "prepared")
+	run := func(sql string) string { return session.Run(t.Context(), sql) }
+	run("prepare everything as select * from pgtrickle.first; prepare named as select event_id from pgtrickle.first; prepare claim as select event_id from pgtrickle.inbox_claim('first', 1)")
+	before := run("execute everything; execute named; execute claim")
+	if got := u.apply(); got != 0 {
+		t.Fatalf("exit status %d:\n%s", got, u.heard())
+	}
+	if got := run("execute everything"); !strings.Contains(got, "0A000") || !strings.Contains(got, "cached plan must not change result type") {
+		t.Errorf("all columns: %s", got)
+	}
+	after := run("execute named; execute claim; deallocate everything; prepare everything as select * from pgtrickle.first; execute everything")
+	if strings.Contains(after, "ERROR") || !strings.Contains(after, "available_at") || strings.Contains(before, "available_at") {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
