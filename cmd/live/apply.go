@@ -138,15 +138,32 @@ func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Opt
 		}
 		return nil
 	}
+	available := onServer
 	if flavour == generator.AsTLE {
-		if err := handToTLE(ctx, tx, e, options.Released); err != nil {
-			return err
+		available = func(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
+			return handToTLE(ctx, tx, e, options.Released)
 		}
+	}
+	if err := available(ctx, tx, e); err != nil {
+		return err
 	}
 	if err := script(ctx, tx, installScript(e, flavour)); err != nil {
 		return err
 	}
 	return asGenerated(ctx, tx, e, flavour)
+}
+
+// onServer refuses an extension whose files the server does not have.
+func onServer(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
+	var there bool
+	err := tx.QueryRow(ctx, "select exists (select from pg_available_extension_versions where name = $1 and version = $2)", e.Name, e.Version).Scan(&there)
+	if err != nil || there {
+		return err
+	}
+	return Refusal{
+		fmt.Sprintf("the server has no files of extension %s %s", e.Name, e.Version),
+		fmt.Sprintf("run make -C out/%s/extension install there, or give --flavour tle where pg_tle is", e.Name),
+	}
 }
 
 // installed reads what is in the extension's schema.
