@@ -30,6 +30,14 @@ type option func(*Object)
 func dumped(o *Object) { o.Dump = true }
 func holds(o *Object)  { o.Dump, o.Holds = true, true }
 
+// fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
+func fires(when string) option {
+	return func(o *Object) {
+		trigger, table, _ := strings.Cut(o.Signature, " on ")
+		o.SQL += fmt.Sprintf("alter table %s enable %s trigger %s;\n", table, when, trigger)
+	}
+}
+
 // add renders one template into one object. What it creates is read from the statement itself.
 func (b *builder) add(template string, data any, options ...option) {
 	sql := execute(template, data)

@@ -138,13 +138,11 @@ func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Opt
 		}
 		return nil
 	}
-	available := onServer
 	if flavour == generator.AsTLE {
-		available = func(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
-			return handToTLE(ctx, tx, e, options.Released)
+		if err := handToTLE(ctx, tx, e, options.Released); err != nil {
+			return err
 		}
-	}
-	if err := available(ctx, tx, e); err != nil {
+	} else if err := hasFiles(ctx, tx, e); err != nil {
 		return err
 	}
 	if err := script(ctx, tx, installScript(e, flavour)); err != nil {
@@ -153,16 +151,16 @@ func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Opt
 	return asGenerated(ctx, tx, e, flavour)
 }
 
-// onServer refuses an extension whose files the server does not have.
-func onServer(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
+// hasFiles refuses an extension whose files the server does not find; each version of PostgreSQL has other words for it.
+func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
 	var there bool
-	err := tx.QueryRow(ctx, "select exists (select from pg_available_extension_versions where name = $1 and version = $2)", e.Name, e.Version).Scan(&there)
+	err := tx.QueryRow(ctx, "select exists (select from pg_available_extension_versions v where v.name = $1 and v.version = $2)", e.Name, e.Version).Scan(&there)
 	if err != nil || there {
 		return err
 	}
 	return Refusal{
 		fmt.Sprintf("the server has no files of extension %s %s", e.Name, e.Version),
-		fmt.Sprintf("run make -C out/%s/extension install there, or give --flavour tle where pg_tle is", e.Name),
+		"put those of the artifact directory there: make -C " + e.Name + "/extension install; where nobody can, take --flavour plain or tle",
 	}
 }
 

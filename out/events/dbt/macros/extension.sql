@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '6273b21617a53c63a3fcb165801d0f9c',
+        'digest': '1d3f964f581f60974cc94c3e2626f904',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

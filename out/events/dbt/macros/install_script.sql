@@ -1806,6 +1806,7 @@ declare
     v_floor bigint;
     v_last  bigint;
     v_rows  bigint;
+    v_whole boolean := false; -- no id is missing
     v_ids   int8multirange;
     v_tries integer := 1;
     v_lanes record;
@@ -1874,7 +1875,8 @@ begin
         if v_rows > 0 then
             v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
             v_tries := 1;
-            if v_last - v_head.cur <> v_rows then
+            v_whole := v_last - v_head.cur = v_rows;
+            if not v_whole then
                 select g.ids, g.last_id, g.last_no into v_ids, v_last, v_no
                 from events.pgt_note_gap(v_group.group_no, v_group.outbox_name, v_now, v_floor, v_no, v_head.cur, v_last, p_batch_size) g;
             end if;
@@ -1893,16 +1895,22 @@ begin
     -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
     case v_group.outbox_name
         when 'shop_events' then
+            if v_whole then -- in one range and in order: a third less for the server to do
+                return query
+                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries
+                from events.outbox_shop_events e
+                where e.id > v_head.cur and e.id <= v_last
+                order by e.id;
+                return;
+            end if;
             return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers,
-                   null::integer, null::integer, null::boolean, e.payload, v_tries
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries
             from unnest(v_ids) r
             cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
             order by e.id;
         when 'account_events' then
             return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers,
-                   null::integer, null::integer, null::boolean, e.payload, l.attempts
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, l.attempts
             from unnest(v_lanes.ids, v_lanes.attempts) l (ids, attempts), unnest(l.ids) r
             cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
             order by e.id;
@@ -1938,16 +1946,16 @@ begin
         where h.lane > 0
     ),
     committed as (
-            update events.pgt_lease_log l
-            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
-                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
-                committed_at = clock_timestamp(),
-                committed_id = upper(l.ids * v_upto) - 1
-            from heads h
-            where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
-              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
-            returning l.committed_id
-        )
+        update events.pgt_lease_log l
+        set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
+            ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
+            committed_at = clock_timestamp(),
+            committed_id = upper(l.ids * v_upto) - 1
+        from heads h
+        where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
+          and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+        returning l.committed_id
+    )
     select max(c.committed_id) into v_last from committed c;
     if v_last is not null then
         return v_last;
@@ -1988,44 +1996,43 @@ declare
     v_offset bigint := least(p_last_offset, 9223372036854775806); -- one more must be a number
     v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
     v_group  integer;
-    v_from   bigint;
+    v_floor  bigint;
     v_newest bigint;
+    v_ended  bigint;
     v_last   bigint;
 begin
+    select g.group_no, n.floor_no
+    into v_group, v_newest
+    from events.pgt_consumer_groups g
+    cross join lateral (
+        select l.floor_no
+        from events.pgt_lease_log l
+        where l.group_no = g.group_no and l.lane = 0
+        order by l.no desc
+        limit 1
+    ) n
+    where g.group_name = p_group;
     loop
-        with heads as materialized (
-            select g.group_no, 0::smallint as lane, h.floor_no
-            from events.pgt_consumer_groups g
-            cross join lateral (
-                select n.floor_no
-                from events.pgt_lease_log n
-                where n.group_no = g.group_no and n.lane = 0
-                order by n.no desc
-                limit 1
-            ) h
-            where g.group_name = p_group
-        ),
-        committed as (
+        v_floor := v_newest;
+        for v_ended in -- one, as a rule: a loop costs less than an aggregate
             update events.pgt_lease_log l
             set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
                 ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
                 committed_at = clock_timestamp(),
                 committed_id = upper(l.ids * v_upto) - 1
-            from heads h
-            where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
+            where l.group_no = v_group and l.lane = 0 and l.no >= v_floor
               and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
             returning l.committed_id
-        )
-        select (select h.group_no from heads h), (select h.floor_no from heads h), greatest(v_last, max(c.committed_id))
-        into v_group, v_from, v_last
-        from committed c;
+        loop
+            v_last := greatest(v_last, v_ended);
+        end loop;
         -- A poll may just have written a lease again at the log's head, and then the floor has moved: look again.
         select l.floor_no into v_newest
         from events.pgt_lease_log l
         where l.group_no = v_group and l.lane = 0
         order by l.no desc
         limit 1;
-        exit when v_newest is not distinct from v_from;
+        exit when v_newest is not distinct from v_floor;
     end loop;
     return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset));
 end;
@@ -2602,17 +2609,16 @@ end;
 $function$;
 comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks events.pgt_origin.
 create function events.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table events.pgt_origin in share row exclusive mode;
@@ -2629,14 +2635,12 @@ begin
               or t.tgname like 'events!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
     drop publication if exists events_outbox_shop_events;
     drop publication if exists events_outbox_account_events;
-    return v_count;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -2699,6 +2703,18 @@ end;
 $function$;
 comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure events.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
 --
@@ -2711,8 +2727,9 @@ declare
     v_batch    integer;
     v_rows     bigint;
 begin
+    call events.pgt_commit();
     perform events.pgt_check_origin();
-    commit;
+    call events.pgt_commit();
 
     -- Outboxes and consumer groups: notifications, alerts, the lease log.
     update events.pgt_tasks t
@@ -2733,7 +2750,7 @@ begin
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    commit;
+    call events.pgt_commit();
     v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
 
     -- Outbox shop_events: retention, in batches.
@@ -2743,11 +2760,11 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
-        commit;
+        call events.pgt_commit();
         loop
             begin
                 v_rows := events.outbox_shop_events_drain(v_batch);
@@ -2756,11 +2773,11 @@ begin
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
                 raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
             end;
-            commit;
+            call events.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call events.pgt_commit();
 
     -- Outbox account_events: retention, in batches.
     update events.pgt_tasks t
@@ -2769,11 +2786,11 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
-        commit;
+        call events.pgt_commit();
         loop
             begin
                 v_rows := events.outbox_account_events_drain(v_batch);
@@ -2782,11 +2799,11 @@ begin
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
                 raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
             end;
-            commit;
+            call events.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call events.pgt_commit();
 end;
 $procedure$;
 comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
@@ -2832,7 +2849,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2856,7 +2873,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2897,7 +2914,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -2905,7 +2923,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '6273b21617a53c63a3fcb165801d0f9c', 'plain');
+values ('events', '1.0.0', '1d3f964f581f60974cc94c3e2626f904', 'plain');
 
 select events.attach();
 {% endraw %}

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '65eafe43f8fff16ac35e9251eab83255',
+        'digest': '06e38720721e854e7caf93aec06ffb65',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
