@@ -870,6 +870,7 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -896,7 +897,8 @@ begin
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                  and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
@@ -933,7 +935,8 @@ begin
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
               and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -960,7 +963,8 @@ begin
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
@@ -997,7 +1001,8 @@ begin
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                   and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
@@ -2610,6 +2615,7 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -2636,7 +2642,8 @@ begin
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
            )
     into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2671,7 +2678,8 @@ begin
               and i.processed_at is null and i.retry_count < 3
               and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -2698,7 +2706,8 @@ begin
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
@@ -2734,7 +2743,8 @@ begin
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0)
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -4555,7 +4565,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '7154e40c3ee63b696e614b4f2bc4655c', 'plain');
+values ('shop', '1.0.0', 'f44f38d1189c76ad057a903f850bfe16', 'plain');
 
 select pgtrickle.attach();
 

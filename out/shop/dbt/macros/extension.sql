@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': '7154e40c3ee63b696e614b4f2bc4655c',
+        'digest': 'f44f38d1189c76ad057a903f850bfe16',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
