@@ -19,7 +19,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 	forget := func(source string) string {
 		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
 	}
-	// Captures let triggers of an inbox fire on replicas, too.
+	// Earlier versions let triggers of an inbox fire for replicas only while its table was followed.
 	usual := func(table render.Name) string {
 		for _, i := range view.Inboxes {
 			if i.Table == table {

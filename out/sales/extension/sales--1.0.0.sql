@@ -665,6 +665,7 @@ begin
         join pg_proc p on p.oid = t.tgfoid
         cross join lateral (
             select case
+                when t.tgname in ('sluice_inserted', 'sluice_updated', 'sluice_moved', 'sluice_deleted', 'sluice_truncated') then 'O' -- an inbox's own
                 when t.tgtype::integer & 1 <> 0 then 'R'
                 when t.tgtype::integer & (4 | 8 | 16) = 0 then 'A' -- of truncation only
                 else 'O'
@@ -5512,4 +5513,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '61061a58ffe31952176a7e80075dfca0', 'extension');
+values ('sales', '1.0.0', '4b1c76251a3c3081e550c4b37da72125', 'extension');

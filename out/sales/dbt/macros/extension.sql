@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '61061a58ffe31952176a7e80075dfca0',
+        'digest': '4b1c76251a3c3081e550c4b37da72125',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
