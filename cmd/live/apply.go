@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/drift"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -55,12 +56,14 @@ type Options struct {
 
 // Applied is what Apply did.
 type Applied struct {
-	From    string // the version that was upgraded; empty if none was
-	Changed bool
-	Losses  []string
+	From           string // the version that was upgraded; empty if none was
+	Changed        bool
+	Losses         []string
+	Repaired, Left []drift.Difference // from what was installed: what was put right, and what was left as it is
 }
 
-// Apply installs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very version is installed already.
+// Apply installs, repairs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very
+// version is installed already, and nobody changed it by hand.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
 	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
@@ -70,7 +73,8 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 		}
 		switch {
 		case found.Digest == e.Digest() && found.Name == e.Name:
-			return nil
+			did, err = repaired(ctx, tx, found, e.Manifest())
+			return err
 		case found.Name == "":
 			did.Changed = true
 			return install(ctx, tx, e, options)
@@ -86,6 +90,13 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 		stop()
 	}
 	did.Changed = did.Changed && err == nil
+	return did, err
+}
+
+// repaired puts right what somebody changed by hand in what is installed.
+func repaired(ctx context.Context, tx pgx.Tx, found Installed, m upgrade.Manifest) (did Applied, err error) {
+	did.Repaired, did.Left, err = drift.Repair(ctx, tx, m, found.Flavour == generator.AsExtension)
+	did.Changed = len(did.Repaired) > 0
 	return did, err
 }
 
