@@ -43,7 +43,9 @@ type comparison struct {
 	members bool
 
 	twins      *twins
-	order      map[string]int // of objects, by id
+	below      []member        // partitions of what others follow, and what inherits from it
+	eachRow    map[string]bool // triggers
+	order      map[string]int  // of objects, by id
 	want, have map[key]fact
 	wanted     []fact // in the order in which they can be made
 	found      []Difference
@@ -65,6 +67,9 @@ func (c *comparison) run() error {
 		c.order[o.ID()] = n
 	}
 	if err := c.missingRoles(); err != nil {
+		return err
+	}
+	if err := c.findBelow(); err != nil {
 		return err
 	}
 	real, err := readFacts(c.ctx, c.tx, c.subjects(false))
@@ -115,6 +120,11 @@ func (c *comparison) subjects(twin bool) subjects {
 			s.relations = append(s.relations, name(r))
 		}
 	}
+	for _, b := range c.below {
+		if !twin {
+			s.relations = append(s.relations, b.Name)
+		}
+	}
 	slices.Sort(s.relations)
 	s.relations = slices.Compact(s.relations)
 	for _, o := range c.m.Objects {
@@ -156,15 +166,19 @@ func (c *comparison) expect(twin []fact) {
 	}
 	names := strings.NewReplacer(pairs...)
 	open := c.openRights()
+	c.eachRow = map[string]bool{}
 	for _, f := range twin {
 		f = f.at(names)
+		if f.Aspect == "definition" && strings.Contains(f.Value, " FOR EACH ROW ") {
+			c.eachRow[f.Object] = true
+		}
 		_, regular := c.order[f.Object]
 		switch {
 		case f.Aspect == "comment" && regular: // the manifest has it
 		case f.Aspect == "rights of public" && !open[f.Object]: // the server's default, which the owner may have changed
 		case c.isSource(f.Object):
 		default:
-			c.wanted = append(c.wanted, f)
+			c.wanted = append(append(c.wanted, f), c.belowOf(f)...)
 		}
 	}
 	for _, o := range c.m.Objects {
@@ -209,7 +223,7 @@ func (c *comparison) openRights() map[string]bool {
 	for _, o := range c.m.Objects {
 		if o.Kind == "grant" && (strings.HasPrefix(o.Signature, "nobody: ") || strings.HasPrefix(o.Signature, "public: ")) {
 			for _, need := range o.Needs {
-				open[need] = true
+				open[need] = !strings.HasPrefix(need, "schema ")
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (d Difference) String() string {
 
 // compareFacts compares what is wanted with what there is.
 func (c *comparison) compareFacts() {
-	whole := map[string]bool{} // objects that are missing, or in whose place is something else
+	whole := c.unknown() // objects that are missing, or in whose place is something else
 	for _, want := range c.wanted {
 		have, there := c.have[want.key()]
 		switch {
@@ -63,7 +63,6 @@ func (c *comparison) compareFacts() {
 			c.added(have)
 		}
 	}
-	c.unknown()
 }
 
 // isAlone reports whether the definition is the first fact of an object.
@@ -124,8 +123,9 @@ func (c *comparison) doing(object string, which func(fact) bool) []string {
 	return all
 }
 
-// unknown notes what has no twin: what it needs is missing itself, or was altered.
-func (c *comparison) unknown() {
+// unknown notes what has no twin: what it needs is missing itself, or was altered. It returns their ids.
+func (c *comparison) unknown() map[string]bool {
+	whole := map[string]bool{}
 	for _, o := range c.m.Objects {
 		err := c.twins.failed[o.ID()]
 		if err == nil {
@@ -138,10 +138,12 @@ func (c *comparison) unknown() {
 		if made := sqltext.Makes(o.SQL); c.twins.failed[o.ID()] == nil && len(made) > 0 {
 			d.Object = "table " + made[0].String()
 		} else if _, there := c.have[key{o.ID(), c.firstAspect(o)}]; !there && o.Kind != "grant" {
-			d.What, d.Left, d.repair = Missing, "", []string{o.Create(false)}
+			d.What, d.Left, d.Lock, d.repair = Missing, "", lockOf(fact{Object: o.ID()}), []string{o.Create(false)}
 		}
+		whole[d.Object] = true
 		c.found = append(c.found, d)
 	}
+	return whole
 }
 
 func (c *comparison) firstAspect(o upgrade.Object) string {

@@ -13,35 +13,41 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// rounds is how often a repair looks again: what it made may be what others were waiting for.
-const rounds = 3
-
 // Repair puts right what can be put right without losing data, and says what it did and what it left alone, and why.
 func Repair(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, members bool) (done, left []Difference, err error) {
-	r := &repairer{ctx: ctx, tx: tx, m: m, refused: map[string]string{}}
-	for round := 0; ; round++ {
-		found, err := Compare(ctx, tx, m, members)
-		if err != nil {
+	r := &repairer{ctx: ctx, tx: tx, m: m}
+	for before := -1; ; before = len(left) { // what one repair makes may be what others wait for
+		if left, err = Compare(ctx, tx, m, members); err != nil {
 			return nil, nil, err
 		}
-		if round > 0 {
-			done = r.gone(done, found)
+		done = without(done, left)
+		if len(left) == before || !slices.ContainsFunc(left, may) {
+			return done, r.explain(left), r.recount(done)
 		}
-		if round == rounds || !slices.ContainsFunc(found, r.may) {
-			return done, r.explain(found), r.recount(done)
-		}
-		for _, d := range found {
-			if r.may(d) {
-				done = append(done, d)
-				if err := r.repair(d); err != nil {
-					return nil, nil, err
-				}
+		r.refused = map[string]string{}
+		for _, d := range left {
+			if !may(d) {
+				continue
+			}
+			done = append(done, d)
+			if err := r.repair(d); err != nil {
+				return nil, nil, err
 			}
 		}
-		if err := r.attach(found); err != nil {
+		if err := r.attach(left); err != nil {
 			return nil, nil, err
 		}
 	}
+}
+
+// may reports whether a difference is to be repaired.
+func may(d Difference) bool { return d.Left == "" }
+
+// without takes away the differences that are still there.
+func without(done, found []Difference) []Difference {
+	return slices.DeleteFunc(done, func(d Difference) bool {
+		return slices.ContainsFunc(found, func(f Difference) bool { return f.String() == d.String() })
+	})
 }
 
 type repairer struct {
@@ -49,16 +55,6 @@ type repairer struct {
 	tx      pgx.Tx
 	m       upgrade.Manifest
 	refused map[string]string // why the server refused a repair, by the difference
-}
-
-// may reports whether a difference is to be repaired.
-func (r *repairer) may(d Difference) bool { return d.Left == "" && r.refused[d.String()] == "" }
-
-// gone are the differences that are no more.
-func (r *repairer) gone(done, found []Difference) []Difference {
-	return slices.DeleteFunc(done, func(d Difference) bool {
-		return slices.ContainsFunc(found, func(f Difference) bool { return f.String() == d.String() })
-	})
 }
 
 // explain says of what is left why.
@@ -121,7 +117,7 @@ where g.grantee <> o.owner`
 
 // attach has functions make what is missing of what they make. Filling comes later, and keeps nobody waiting.
 func (r *repairer) attach(found []Difference) error {
-	wants := slices.DeleteFunc(slices.Clone(found), func(d Difference) bool { return !d.attach || !r.may(d) })
+	wants := slices.DeleteFunc(slices.Clone(found), func(d Difference) bool { return !d.attach || !may(d) })
 	if len(wants) == 0 {
 		return nil
 	}

@@ -36,8 +36,11 @@ func newTwins(m upgrade.Manifest, pid uint32, enabled []string) *twins {
 	}
 	makes := madeRelations(m, enabled)
 	for _, o := range m.Objects {
+		if o.Kind != "function" || !strings.Contains(o.SQL, "    create table ") {
+			continue
+		}
 		made := sqltext.Makes(o.SQL)
-		if o.Kind != "function" || !slices.ContainsFunc(made, func(r sqltext.Relation) bool { return makes[r] }) {
+		if !slices.ContainsFunc(made, func(r sqltext.Relation) bool { return makes[r] }) {
 			continue
 		}
 		t.makers = append(t.makers, o)
@@ -96,20 +99,34 @@ func madeRelations(m upgrade.Manifest, enabled []string) map[sqltext.Relation]bo
 
 // make creates them. What cannot be made is noted in failed: what it needs is missing, or was altered.
 func (t *twins) make(ctx context.Context, tx pgx.Tx) error {
-	var objects, schemas []statement
+	var phases [4][]statement // what others need comes first; rights come last
 	for _, r := range t.sources {
-		objects = append(objects, statement{r.String(), fmt.Sprintf("create table %s (like %s);\n", sqltext.Qualified(t.scratch(r.Schema), r.Name), r)})
+		phases[1] = append(phases[1], statement{r.String(), fmt.Sprintf("create table %s (like %s);\n", sqltext.Qualified(t.scratch(r.Schema), r.Name), r)})
 	}
 	for _, o := range t.m.Objects {
-		if sql := t.twinOf(o); sql != "" {
-			objects = append(objects, statement{o.ID(), sql})
+		n := 1
+		switch o.Kind {
+		case "schema", "role", "row":
+			continue
+		case "view":
+			n = 2
+		case "grant":
+			n = 3
 		}
+		phases[n] = append(phases[n], statement{o.ID(), t.twinOf(o)})
 	}
 	for _, schema := range slices.Sorted(maps.Values(t.in)) {
-		schemas = append(schemas, statement{"", "create schema " + schema + ";\n"})
+		phases[0] = append(phases[0], statement{"", "create schema " + schema + ";\n"})
 	}
-	if err := t.run(ctx, tx, append(schemas, objects...)); err != nil {
-		return err
+	for n, phase := range phases {
+		if err := t.run(ctx, tx, phase); err != nil {
+			return err
+		}
+		if n == 2 {
+			if err := t.run(ctx, tx, t.viewsAgain()); err != nil {
+				return err
+			}
+		}
 	}
 	// One maker may need what another makes.
 	for last, left := -1, t.makings(); len(left) > 0 && len(left) != last; {
@@ -130,16 +147,22 @@ func (t *twins) twinOf(o upgrade.Object) string {
 	switch o.Kind {
 	case "function", "procedure":
 		return t.renamed(o, t.twinName(o))
-	case "view": // over the real relations: functions take rows of those
-		r, _ := relationOf(o)
-		return sqltext.Move(o.SQL, map[sqltext.Relation]string{r: t.own[r]})
-	case "schema", "role", "row":
-		return ""
 	case "grant":
 		return sqltext.MoveSchemas(t.movedFunctions(sqltext.Move(o.SQL, t.own)), t.in)
 	default:
 		return sqltext.Move(o.SQL, t.own)
 	}
+}
+
+// viewsAgain makes views over the real relations that cannot be made over their twins: functions take rows of the real ones.
+func (t *twins) viewsAgain() (again []statement) {
+	for _, o := range t.m.Objects {
+		if o.Kind == "view" && t.failed[o.ID()] != nil {
+			r, _ := relationOf(o)
+			again = append(again, statement{o.ID(), sqltext.Move(o.SQL, map[sqltext.Relation]string{r: t.own[r]})})
+		}
+	}
+	return again
 }
 
 // twinName is where the twin of a function is.

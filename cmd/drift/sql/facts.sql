@@ -142,7 +142,7 @@ fact (rank, object, aspect, value, does, undoes) as (
     from member w
     join pg_extension x on x.oid = w.refobjid and w.oid = any (x.extconfig)
     union all
-    select 11, r.object, 'rights of ' || r.role || r.aspect, r.privileges, format('revoke all on %s from %s; grant %s on %s to %s', r.target, r.role, r.privileges, r.target, r.role),
+    select 11, r.object, 'rights of ' || r.role || r.aspect, r.privileges, format('grant %s on %s to %s', r.privileges, r.target, r.role),
            format('revoke %s on %s from %s', r.privileges, r.target, r.role)
     from rights r
     union all
