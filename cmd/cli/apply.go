@@ -52,14 +52,7 @@ func newApply() *cobra.Command {
 				for _, loss := range did.Losses {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
 				}
-				verb := "is installed already, nothing to do"
-				switch {
-				case did.From != "":
-					verb = "upgraded from " + did.From
-				case did.Changed:
-					verb = "installed"
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s %s %s\n", e.Name, e.Version, verb)
+				tellApplied(cmd, e, did)
 				return nil
 			})
 		}),
@@ -68,6 +61,27 @@ func newApply() *cobra.Command {
 	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server, or tle: one whose scripts pg_tle keeps")
 	command.Flags().BoolVar(&allowLoss, "allow-data-loss", false, "upgrade although data goes")
 	return command
+}
+
+// tellApplied says what apply did.
+func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
+	out := cmd.ErrOrStderr()
+	for _, d := range did.Repaired {
+		fmt.Fprintf(out, "repaired: %s\n", d)
+	}
+	for _, d := range did.Left {
+		fmt.Fprintf(out, "left alone: %s: %s\n", d, d.Left)
+	}
+	verb := "is installed already, nothing to do"
+	switch {
+	case did.From != "":
+		verb = "upgraded from " + did.From
+	case len(did.Repaired) > 0:
+		verb = "repaired"
+	case did.Changed:
+		verb = "installed"
+	}
+	fmt.Fprintf(out, "extension %s %s %s\n", e.Name, e.Version, verb)
 }
 
 // withDatabase connects, runs body and sorts its errors: a refusal is wrong input, all else is the database's.
