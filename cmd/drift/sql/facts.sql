@@ -14,7 +14,7 @@ routine as materialized (
     join pg_proc p on p.oid = to_regprocedure(r.signature)
 ),
 space as materialized (
-    select n.oid, n.nspacl, quote_ident(n.nspname) as name
+    select n.oid, quote_ident(n.nspname) as name
     from unnest($3::text[]) s (name)
     join pg_namespace n on n.nspname = s.name
 ),
@@ -42,9 +42,6 @@ rights as (
         select r.kind || ' ' || r.signature, '', '', r.kind || ' ' || r.signature, coalesce(r.proacl, acldefault('f', p.proowner))
         from routine r
         join pg_proc p on p.oid = r.oid
-        union all
-        select 'schema ' || s.name, '', '', 'schema ' || s.name, s.nspacl
-        from space s
     ) w
     cross join lateral (
         select case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end as role, lower(a.privilege_type) as privilege
@@ -52,6 +49,12 @@ rights as (
         where a.grantee = 0 or pg_get_userbyid(a.grantee) = any ($4::name[])
     ) g
     group by w.object, w.aspect, w.target, g.role
+    union all
+    -- Whoever has them by way of everybody's lacks nothing.
+    select 'schema ' || s.name, '', 'schema ' || s.name, quote_ident(r.rolname), 'usage'
+    from space s
+    join pg_roles r on r.rolname = any ($4::name[])
+    where has_schema_privilege(r.oid, s.oid, 'usage')
 ),
 member as (
     select r.kind || ' ' || r.name as object, d.refobjid, r.oid
