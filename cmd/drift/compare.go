@@ -131,8 +131,7 @@ func (c *comparison) subjects(twin bool) subjects {
 		if o.Kind == "function" || o.Kind == "procedure" {
 			signature := o.Signature
 			if twin {
-				_, args, _ := strings.Cut(signature, "(")
-				signature = c.twins.twinName(o) + "(" + args
+				signature = c.twins.calls[signature]
 			}
 			s.functions = append(s.functions, signature)
 		}

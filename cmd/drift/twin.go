@@ -20,6 +20,7 @@ type twins struct {
 	in      map[string]string // scratch schemas, by those that they stand for
 	own     map[sqltext.Relation]string
 	made    map[sqltext.Relation]string // what functions make, and the tables on which those put triggers
+	calls   map[string]string           // twins of functions, by signature
 	makers  []upgrade.Object
 	sources []sqltext.Relation // tables of others that have triggers of ours
 	failed  map[string]error   // why an object has no twin, by id
@@ -27,11 +28,18 @@ type twins struct {
 
 // newTwins plans them; enabled are the outboxes of stream tables that are there.
 func newTwins(m upgrade.Manifest, pid uint32, enabled []string) *twins {
-	t := &twins{m: m, pid: pid, in: map[string]string{}, own: map[sqltext.Relation]string{}, made: map[sqltext.Relation]string{}, failed: map[string]error{}}
+	t := &twins{m: m, pid: pid, in: map[string]string{}, own: map[sqltext.Relation]string{}, made: map[sqltext.Relation]string{}, calls: map[string]string{}, failed: map[string]error{}}
 	t.scratch(m.Schema)
 	for _, o := range m.Objects {
 		if r, ok := relationOf(o); ok {
 			t.own[r] = t.scratch(r.Schema)
+		} else if o.Kind == "function" || o.Kind == "procedure" {
+			name, args, _ := strings.Cut(o.Signature, "(")
+			r, ok := sqltext.ParseRelation(name)
+			if !ok {
+				panic("drift: no schema in " + o.Signature)
+			}
+			t.calls[o.Signature] = sqltext.Qualified(t.scratch(r.Schema), r.Name) + "(" + args
 		}
 	}
 	makes := madeRelations(m, enabled)
@@ -146,9 +154,10 @@ type statement struct{ object, sql string }
 func (t *twins) twinOf(o upgrade.Object) string {
 	switch o.Kind {
 	case "function", "procedure":
-		return t.renamed(o, t.twinName(o))
+		name, _, _ := strings.Cut(t.calls[o.Signature], "(")
+		return t.renamed(o, name)
 	case "grant":
-		return sqltext.MoveSchemas(t.movedFunctions(sqltext.Move(o.SQL, t.own)), t.in)
+		return sqltext.MoveSchemas(t.movedCalls(sqltext.Move(o.SQL, t.own)), t.in)
 	default:
 		return sqltext.Move(o.SQL, t.own)
 	}
@@ -165,29 +174,19 @@ func (t *twins) viewsAgain() (again []statement) {
 	return again
 }
 
-// twinName is where the twin of a function is.
-func (t *twins) twinName(o upgrade.Object) string {
-	name, _, _ := strings.Cut(o.Signature, "(")
-	r, ok := sqltext.ParseRelation(name)
-	if !ok {
-		panic("drift: no schema in " + o.Signature)
-	}
-	return sqltext.Qualified(t.scratch(r.Schema), r.Name)
-}
-
 // renamed is the definition of a function under another name.
 func (t *twins) renamed(o upgrade.Object, name string) string {
 	before, _, _ := strings.Cut(o.Signature, "(")
 	return strings.Replace(o.SQL, "create "+o.Kind+" "+before+"(", "create "+o.Kind+" "+name+"(", 1)
 }
 
-// movedFunctions lets a grant name the twins of functions. Their arguments stay, which tells them from others whose names begin alike.
-func (t *twins) movedFunctions(grant string) string {
-	for _, o := range t.m.Objects {
-		if o.Kind == "function" || o.Kind == "procedure" {
-			_, args, _ := strings.Cut(o.Signature, "(")
-			grant = strings.ReplaceAll(grant, " "+o.Signature, " "+t.twinName(o)+"("+args)
-		}
+// movedCalls lets a grant name the twins of functions. Their arguments tell them from others whose names begin alike.
+func (t *twins) movedCalls(grant string) string {
+	if !strings.Contains(grant, " function ") {
+		return grant
+	}
+	for signature, twin := range t.calls {
+		grant = strings.ReplaceAll(grant, " "+signature, " "+twin)
 	}
 	return grant
 }
