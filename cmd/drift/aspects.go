@@ -34,7 +34,12 @@ func (c *comparison) differ(want, have fact, what string) {
 	case want.Aspect == "persistence":
 		d.Left = "it would be written anew as a whole: alter table … set " + want.Value
 	case want.Aspect == "kept by dumps":
+		if _, member := c.have[key{want.Object, "member of extension"}]; !member {
+			return // which is told
+		}
 		d.Left = "only a script of the extension can mark it; pg_dump leaves out its rows"
+	case want.Aspect == "member of extension" && what == Missing && c.dumped(want.Object):
+		d.Left = "as a member, which only a script of the extension can mark, its rows would be left out by pg_dump"
 	case want.Aspect == "member of extension" && what == Differs:
 		d.Left = "extension " + have.Value + " has it"
 	case want.Aspect != "definition":
@@ -44,6 +49,12 @@ func (c *comparison) differ(want, have fact, what string) {
 		d.again = c.dropped(want.Object, have)
 	}
 	c.found = append(c.found, d)
+}
+
+// dumped reports whether dumps of the extension have to keep the rows of a table.
+func (c *comparison) dumped(object string) bool {
+	n, regular := c.order[object]
+	return regular && c.m.Objects[n].Dump
 }
 
 // dropped makes an object again that cannot be replaced.

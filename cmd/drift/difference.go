@@ -77,7 +77,7 @@ func (c *comparison) missing(want fact) {
 	kind, name, _ := strings.Cut(want.Object, " ")
 	n, regular := c.order[want.Object]
 	switch {
-	case kind == "sequence":
+	case kind == "sequence" && regular:
 		d.Left = "others hold numbers that it gave, and it would begin again"
 	case c.inTheWay(kind, name) != "":
 		d.What, d.Left = Differs, "a "+c.inTheWay(kind, name)+" has its name"
@@ -177,6 +177,9 @@ func (d Difference) Text() string {
 	}
 	if d.What == Added && d.Have != "" && d.Have != "yes" {
 		fmt.Fprintf(&out, "         is: %s\n", d.Have)
+	}
+	if d.What == Missing && d.Want != "" && !strings.Contains(d.Want, "\n") && d.Want != "yes" {
+		fmt.Fprintf(&out, "         should be: %s\n", d.Want)
 	}
 	switch {
 	case d.Left != "":
