@@ -56,7 +56,7 @@ func (c *changes) filled() string {
 }
 
 // unfilled tells which tables took no row.
-func (c *changes) unfilled(context.Context) error {
+func (c *changes) unfilled() error {
 	var all []string
 	for _, t := range c.tables {
 		if c.rows[t] == 0 {

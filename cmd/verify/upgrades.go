@@ -15,7 +15,7 @@ import (
 // table with its query.
 func (v *verifier) upgraded(ctx context.Context, from upgrade.Manifest) error {
 	name := "upgrade from " + from.Version
-	if v.fresh0 == nil {
+	if v.catalog == nil {
 		v.result.add(name, "", notChecked("the current version could not be installed"))
 		return nil
 	}
@@ -49,7 +49,7 @@ func (v *verifier) upgrade(ctx context.Context, conn *pgx.Conn, from upgrade.Man
 	if err != nil {
 		return err
 	}
-	if diff := difference(v.fresh0, got); diff != "" {
+	if diff := difference(v.catalog, got); diff != "" {
 		return fmt.Errorf("the catalog differs from a fresh install:\n%s", diff)
 	}
 	streams, err := v.readStreams(ctx, conn)

@@ -120,9 +120,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 type verifier struct {
 	Options
-	server *server
-	result *Result
-	fresh0 []string // the catalog right after a fresh install
+	server  *server
+	result  *Result
+	catalog []string // right after a fresh install
 }
 
 // random is a source of numbers that one part has for itself, so that others do not disturb it.
@@ -147,7 +147,7 @@ func (v *verifier) fresh(ctx context.Context) error {
 			return ctx.Err()
 		}
 		v.result.add("install", fmt.Sprintf("%d objects", len(v.Extension.Objects)), nil)
-		if v.fresh0, err = snapshot(ctx, conn); err != nil {
+		if v.catalog, err = snapshot(ctx, conn); err != nil {
 			return err
 		}
 		v.plpgsql(ctx, conn)
@@ -177,8 +177,11 @@ func (v *verifier) uninstalled(ctx context.Context, conn *pgx.Conn, before []str
 	return err
 }
 
-// beyond are statements whose effects would outlive the scratch database.
-var beyond = regexp.MustCompile(`(?is)^(create|alter|drop)\s+(role|user|group|database|tablespace|subscription|system)\b`)
+// beyond are statements that reach beyond the scratch database: to roles, servers, and what others may do.
+var beyond = regexp.MustCompile(`(?is)^((create|alter|drop)\s+(role|user|group|database|tablespace|subscription|system)|grant|revoke|alter\s.*\sowner\s+to)\b`)
+
+// setting is a statement that older servers refuse, and that makes nothing.
+var setting = regexp.MustCompile(`(?i)^set\b`)
 
 // sources makes what stream tables read.
 func (v *verifier) sources(ctx context.Context, conn *pgx.Conn) (string, error) {
@@ -189,8 +192,9 @@ func (v *verifier) sources(ctx context.Context, conn *pgx.Conn) (string, error) 
 				continue
 			}
 			if _, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol); err != nil {
-				skipped++
-				why = err
+				if !setting.MatchString(statement) {
+					skipped, why = skipped+1, err
+				}
 				continue
 			}
 			made++
@@ -253,15 +257,20 @@ func (v *verifier) plpgsql(ctx context.Context, conn *pgx.Conn) {
 
 // enableAll enables the outboxes of all stream tables: functions name their tables.
 func (v *verifier) enableAll(ctx context.Context, tx pgx.Tx) error {
-	var there bool
-	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", v.schema()+".pgt_outboxes").Scan(&there); err != nil || !there {
+	there, err := v.has(ctx, tx.Conn(), "pgt_outboxes")
+	if err != nil || !there {
 		return err
 	}
-	_, err := tx.Exec(ctx, fmt.Sprintf(`do $do$
+	_, err = tx.Exec(ctx, fmt.Sprintf(`do $do$
 declare
     v_name text;
 begin
-    for v_name in select o.stream_table from %[1]s.pgt_outboxes o where o.kind = 'stream_table' loop
+    for v_name in
+        select o.stream_table
+        from %[1]s.pgt_outboxes o
+        where o.kind = 'stream_table' and not o.immediate
+          and not exists (select from %[1]s.pgt_outbox_state s where s.outbox_name = o.outbox_name)
+    loop
         perform %[1]s.enable_outbox(v_name);
     end loop;
 end;

@@ -21,6 +21,9 @@ const ddl = `
 create type mood as enum ('sad', 'ok', 'happy');
 create domain positive as integer check (value > 0);
 create role made_by_ddl;
+set no_such_setting = on;
+alter table if exists nothing owner to nobody;
+grant select on nothing to nobody;
 create table region (code char(2) primary key, name text not null unique);
 create table customer (
     id bigint generated always as identity primary key,
