@@ -41,7 +41,7 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 	report.Installed, report.Flavour = found.Version, found.Flavour
 	is := e.Manifest()
 	member := found.Flavour == generator.AsExtension
-	if found.Name != e.Name || found.Digest != e.Digest() {
+	if found.Name != e.Name || found.Digest != e.Digest() || renumbered(found, e, released) {
 		known, ok := like(found, released)
 		if !ok || found.Name != e.Name {
 			return report, occupied(found, e)

@@ -19,6 +19,9 @@ type Object struct {
 	Needs     []string `json:"needs,omitempty"`   // ids of earlier objects that the definition names
 	Dump      bool     `json:"dump,omitempty"`    // holds data that a dump of the extension must keep
 	Holds     bool     `json:"holds,omitempty"`   // holds users' data, which a drop loses
+
+	Template string `json:"-"` // that it was made of, below templates/ and without .sql.tmpl
+	Shared   bool   `json:"-"` // is not of a single inbox, outbox or stream table
 }
 
 // ID identifies the object within an extension.

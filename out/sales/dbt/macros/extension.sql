@@ -3,8 +3,9 @@
 {% macro extension() %}
     {%- do return({
         'name': 'sales',
+        'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '4b1c76251a3c3081e550c4b37da72125',
+        'digest': '06e38720721e854e7caf93aec06ffb65',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
