@@ -153,9 +153,9 @@ func TestDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := installed.Text(t, fmt.Sprintf(driftSpec, path))
-	install := relocate(t, pgtest.Server(t).Install)
-	putFiles(t, install, e)
-	server := startWithOwner(t, install)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, e)
+	server := installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		t.Run(string(flavour), func(t *testing.T) {
 			conn := create(t, server, string(flavour))
