@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,13 +225,14 @@ func tamper(t *testing.T, conn *pgx.Conn, e *generator.Extension, options live.O
 	if err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
-	var said strings.Builder
+	var said []string
 	for _, d := range did.Repaired {
-		fmt.Fprintf(&said, "%s %s\n", d.What, d)
+		said = append(said, fmt.Sprintf("%s %s\n", d.What, d))
 	}
 	for _, d := range did.Left {
-		fmt.Fprintf(&said, "%s %s\n    left alone: %s\n", d.What, d, d.Left)
+		said = append(said, fmt.Sprintf("%s %s, left alone: %s\n", d.What, d, d.Left))
 	}
+	slices.Sort(said)
 	if c.undo != "" {
 		run(t, conn, c.undo)
 		if did, err = live.Apply(t.Context(), conn, e, options); err != nil {
@@ -241,7 +243,7 @@ func tamper(t *testing.T, conn *pgx.Conn, e *generator.Extension, options live.O
 		t.Errorf("still\n%s", d.Text())
 	}
 	right(t, conn)
-	return said.String()
+	return strings.Join(said, "")
 }
 
 // keepsRows takes a table out of the extension. If it were put back, unmarked, pg_dump would leave out its rows.
