@@ -2,7 +2,6 @@ package generator
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -199,29 +198,6 @@ func (b *builder) families(view render.Extension) {
 	if len(view.Marked()) > 0 {
 		b.add("now/pgt_tidy_marks.sql", view)
 	}
-}
-
-func (b *builder) schemas(s *spec.Spec) {
-	for _, name := range schemaNames(s) {
-		data := render.Schema{Extension: s.Extension.Name, Name: name}
-		b.addStatement("schema", sqltext.Ident(name), "extension/schema.sql", data, b.render("extension/drop_schema.sql", data))
-	}
-}
-
-// schemaNames lists the schemas that objects live in, the extension's first.
-func schemaNames(s *spec.Spec) []string {
-	names := []string{s.Extension.Schema}
-	for _, i := range s.Inboxes {
-		if !slices.Contains(names, i.Schema) {
-			names = append(names, i.Schema)
-		}
-	}
-	for _, t := range s.StreamTables {
-		if !slices.Contains(names, t.Relation.Schema) {
-			names = append(names, t.Relation.Schema)
-		}
-	}
-	return names
 }
 
 // inbox adds everything of one inbox, tables first.

@@ -16,7 +16,7 @@ func (b *builder) grants(s *spec.Spec, view render.Extension) {
 		if role.name == "" {
 			continue
 		}
-		data := render.Role{Extension: view, Role: role.name, Schemas: schemaNames(s)}
+		data := render.Role{Extension: view, Role: role.name, Schemas: roleSchemas(s)}
 		b.addStatement("role", sqltext.Ident(role.name), "extension/role.sql", data, "")
 		b.addStatement("grant", sqltext.Ident(role.name), role.template, data, "")
 	}

@@ -116,5 +116,5 @@ type Task struct{ Schema, Task string }
 type Role struct {
 	Extension
 	Role    string
-	Schemas []string // all schemas of the extension
+	Schemas []string // that it may use
 }

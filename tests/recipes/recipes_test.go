@@ -189,7 +189,11 @@ func (r *repository) run(j job, db *pgtest.Database) (string, error) {
 			env = append(env, name+"="+value)
 		}
 	}
-	if db != nil {
+	switch {
+	case db == nil:
+	case strings.Contains(j.env["DATABASE_URL"], "postgres:postgres@"): // the service's superuser
+		env = append(env, "DATABASE_URL="+db.SuperDSN())
+	default:
 		env = append(env, "DATABASE_URL="+db.DSN())
 	}
 	var out strings.Builder

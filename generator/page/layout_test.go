@@ -1,0 +1,33 @@
+package page
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestLayout lays out flows of few and of many boxes, in several parts: nothing overlaps, arrows lead to the right, and it does not take long.
+func TestLayout(t *testing.T) {
+	for _, count := range []int{1, 5, 40, 300} {
+		p := &Picture{Sideways: true}
+		for n := range count {
+			p.Boxes = append(p.Boxes, &Box{Kind: "table", Of: fmt.Sprint(n)})
+			if n > 0 && n%17 != 0 {
+				p.Arrows = append(p.Arrows, Arrow{From: n / 2, To: n})
+			}
+		}
+		begun := time.Now()
+		p.Layout()
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%d boxes took %v", count, took)
+		}
+		if p.Overlap() {
+			t.Errorf("%d boxes overlap", count)
+		}
+		for _, a := range p.Arrows {
+			if p.Boxes[a.From].at.x+p.Boxes[a.From].width >= p.Boxes[a.To].at.x {
+				t.Errorf("an arrow of %d leads from box %d to %d, which is not to its right", count, a.From, a.To)
+			}
+		}
+	}
+}
