@@ -48,6 +48,9 @@ func (e *Extension) Install(flavour Flavour) string {
 	return joined(e.Steps(flavour, false))
 }
 
+// InstallVersion is the script that installs a released version in the plain flavour.
+func InstallVersion(m upgrade.Manifest) string { return joined(steps(m, Plain, false)) }
+
 func joined(steps []Step) string {
 	var parts []string
 	for _, step := range steps {

@@ -57,14 +57,7 @@ func newApply() *cobra.Command {
 				for _, loss := range did.Losses {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
 				}
-				verb := "is installed already, nothing to do"
-				switch {
-				case did.From != "":
-					verb = "upgraded from " + did.From
-				case did.Changed:
-					verb = "installed"
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s %s %s\n", e.Name, e.Version, verb)
+				tellApplied(cmd, e, did)
 				return nil
 			})
 		}),
@@ -75,6 +68,27 @@ func newApply() *cobra.Command {
 	command.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "wait no longer for a lock, as others queue behind; 0: as the server is set")
 	command.Flags().DurationVar(&options.Retry, "retry-for", 10*time.Minute, "try again for that long if a lock is not to be had")
 	return command
+}
+
+// tellApplied says what apply did.
+func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
+	out := cmd.ErrOrStderr()
+	for _, d := range did.Repaired {
+		fmt.Fprintf(out, "repaired: %s\n", d)
+	}
+	for _, d := range did.Left {
+		fmt.Fprintf(out, "left alone: %s: %s\n", d, d.Left)
+	}
+	verb := "is installed already, nothing to do"
+	switch {
+	case did.From != "":
+		verb = "upgraded from " + did.From
+	case len(did.Repaired) > 0:
+		verb = "repaired"
+	case did.Changed:
+		verb = "installed"
+	}
+	fmt.Fprintf(out, "extension %s %s %s\n", e.Name, e.Version, verb)
 }
 
 // withDatabase connects, runs body and sorts its errors: a refusal is wrong input, all else is the database's.

@@ -16,21 +16,29 @@ import (
 
 // generateFor is generateOne with the database at hand: what the queries read and no DDL file makes is looked up there.
 func generateFor(cmd *cobra.Command) (*generator.Extension, error) {
+	e, _, err := generateWith(cmd)
+	return e, err
+}
+
+// generateWith is generateFor, with the spec, whose DDL makes all that the extension reads.
+func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, error) {
 	specs, problems := spec.Load(option(cmd, "file"))
 	if err := invalid(problems); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(specs) != 1 {
-		return nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
+		return nil, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
 	}
-	e, errs := generator.Generate(specs[0])
+	s := specs[0]
+	e, errs := generator.Generate(s)
 	if lacksTables(errs) {
-		if pulled := pullInto(cmd, specs[0]); pulled != nil {
-			e, errs = generator.Generate(pulled)
+		if pulled := pullInto(cmd, s); pulled != nil {
+			s = pulled
+			e, errs = generator.Generate(s)
 		}
 	}
 	problems.Merge(errs)
-	return e, invalid(problems)
+	return e, s, invalid(problems)
 }
 
 // lacksTables reports whether all that is wrong is that tables are not known.

@@ -17,11 +17,17 @@ func newDiff() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "diff",
 		Short: "Shows what an upgrade to the current spec changes, what it locks, and what data it loses",
-		Args:  cobra.NoArgs,
+		Long: "Shows what an upgrade from a released version to the current spec changes, what it locks, and what data it loses.\n\n" +
+			"With --dsn it looks at a database instead: what was changed there by hand, and what sluice apply would do. It then exits 1 if there is any\n" +
+			"difference. It changes nothing: what it makes to compare with is rolled back. DATABASE_URL alone does not make it do so.",
+		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			e, err := generateFor(cmd)
 			if err != nil {
 				return err
+			}
+			if option(cmd, "dsn") != "" {
+				return diffLive(cmd, e, asJSON)
 			}
 			before, err := releasedAs(cmd, e, from)
 			if err != nil {
@@ -36,6 +42,12 @@ func newDiff() *cobra.Command {
 	}
 	command.Flags().StringVar(&from, "from", "", "the released `version` to compare with (default: the last one)")
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if from != "" && option(cmd, "dsn") != "" {
+			return exitError{exitUsage, "sluice: give --from or --dsn, not both: a database says itself which version it has\n"}
+		}
+		return nil
+	}
 	return command
 }
 
@@ -67,9 +79,7 @@ func releasedAs(cmd *cobra.Command, e *generator.Extension, version string) (upg
 
 func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
 	if asJSON {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(plan)
+		return printJSON(out, plan)
 	}
 	if plan.Empty() {
 		_, err := fmt.Fprintf(out, "version %s installs the same as %s\n", plan.To, plan.From)
@@ -86,4 +96,11 @@ func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

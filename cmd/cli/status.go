@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,9 +75,7 @@ func printStatus(out io.Writer, status *live.Status, asJSON bool) error {
 		_, err := io.WriteString(out, statusText(status))
 		return err
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(status)
+	return printJSON(out, status)
 }
 
 // watchStatus shows the status again and again until it is interrupted, or as many times as rounds says if that is not 0. A server that goes away meanwhile is waited for.

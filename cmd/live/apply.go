@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/drift"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -35,10 +36,20 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 
 // ConnectNoticing is Connect for somebody who takes what the server says beside results.
 func ConnectNoticing(ctx context.Context, dsn string, notice func(*pgconn.Notice)) (*pgx.Conn, error) {
+	return connect(ctx, dsn, "", notice)
+}
+
+// ConnectTo is Connect to another database of the same server.
+func ConnectTo(ctx context.Context, dsn, database string) (*pgx.Conn, error) {
+	return connect(ctx, dsn, database, nil)
+}
+
+func connect(ctx context.Context, dsn, database string, notice func(*pgconn.Notice)) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
 	}
+	config.Database = cmp.Or(database, config.Database)
 	if notice != nil {
 		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notice(n) }
 	}
@@ -59,13 +70,14 @@ type Options struct {
 
 // Applied is what Apply did.
 type Applied struct {
-	From    string // the version that was upgraded; empty if none was
-	Changed bool
-	Losses  []string
+	From           string // the version that was upgraded; empty if none was
+	Changed        bool
+	Losses         []string
+	Repaired, Left []drift.Difference // from what was installed: what was put right, and what was left as it is
 }
 
-// Apply installs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very version
-// is installed already, and goes on with the filling if an earlier run did not come to its end.
+// Apply installs, repairs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very
+// version is installed already and nobody changed it by hand, and goes on with the filling if an earlier run did not come to its end.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
 	err := options.patiently(ctx, unchanged, func(left time.Duration) (err error) {
@@ -136,8 +148,8 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 	switch {
 	case err != nil:
 		return Applied{}, err
-	case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options):
-		return Applied{}, nil
+	case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options.Released):
+		return repaired(ctx, tx, found, e.Manifest())
 	case found.Name == "":
 		return Applied{Changed: true}, install(ctx, tx, e, options)
 	case found.Name != e.Name:
@@ -153,9 +165,16 @@ func fill(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options O
 	return err
 }
 
+// repaired puts right what somebody changed by hand in what is installed.
+func repaired(ctx context.Context, tx pgx.Tx, found Installed, m upgrade.Manifest) (did Applied, err error) {
+	did.Repaired, did.Left, err = drift.Repair(ctx, tx, m, found.Flavour == generator.AsExtension)
+	did.Changed = len(did.Repaired) > 0
+	return did, err
+}
+
 // renumbered reports whether a new version has the objects of the one that was released before it: its number has to be told.
-func renumbered(found Installed, e *generator.Extension, options Options) bool {
-	_, released := like(found, options.Released)
+func renumbered(found Installed, e *generator.Extension, releases []upgrade.Manifest) bool {
+	_, released := like(found, releases)
 	return released && found.Version != e.Version
 }
 

@@ -29,6 +29,10 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 			"upgrades keep the flavour; leave out --flavour",
 		}
 	}
+	done, err := repaired(ctx, tx, found, from)
+	if err != nil {
+		return Applied{}, err
+	}
 	member := found.Flavour == generator.AsExtension
 	plan, err := upgrade.Derive(from, e.Manifest(), member)
 	if err != nil {
@@ -47,7 +51,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 			"to delete them, give --allow-data-loss",
 		}
 	}
-	done := Applied{From: from.Version, Changed: true, Losses: losses}
+	done.From, done.Changed, done.Losses = from.Version, true, losses
 	if !member {
 		return done, batches(ctx, tx, generator.UpgradeSteps(from, e.Manifest(), plan), options.Progress)
 	}

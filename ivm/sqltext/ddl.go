@@ -22,6 +22,16 @@ func Definitions(script string) ([]Definition, []*Error) {
 	return r.definitions, r.errors
 }
 
+// Statements cuts a script into statements as psql does. Its own commands are left out, and so is data after COPY … FROM stdin.
+func Statements(script string) []string {
+	spans, _ := split(script)
+	var all []string
+	for _, s := range spans {
+		all = append(all, script[s.start:s.end])
+	}
+	return all
+}
+
 // reader turns statements into definitions.
 type reader struct {
 	script      string

@@ -13,10 +13,12 @@ const module = "github.com/pgsluice/sluice/"
 // rooms lists what each room may import of ours, by prefix. Imports point down only.
 var rooms = map[string][]string{
 	"cmd/sluice":           {"cmd/cli"},
-	"cmd/cli":              {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "generator", "generator/explain", "generator/migrations", "generator/spec", "generator/upgrade", "ivm/diag"},
+	"cmd/cli":              {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "cmd/verify", "generator", "generator/explain", "generator/migrations", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/demo":             {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
-	"cmd/live":             {"generator", "generator/upgrade", "ivm/sqltext"},
+	"cmd/drift":            {"generator/upgrade", "ivm/sqltext"},
+	"cmd/live":             {"cmd/drift", "generator", "generator/upgrade", "ivm/sqltext"},
 	"cmd/pull":             {"generator", "generator/spec", "ivm/diag", "ivm/sqltext"},
+	"cmd/verify":           {"cmd/drift", "cmd/live", "generator", "generator/upgrade", "ivm/sqltext"},
 	"cmd/sandbox":          {},
 	"generator":            {"generator/docs", "generator/explain", "generator/migrations", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"generator/docs":       {"generator/page", "generator/render", "generator/upgrade", "ivm/sqltext", "templates"},
@@ -41,7 +43,7 @@ var rooms = map[string][]string{
 
 // homes lists where each third-party module lives; tests may use any.
 var homes = map[string][]string{
-	"github.com/jackc/pgx":                       {"cmd/live", "cmd/cli", "cmd/demo", "cmd/pull"},
+	"github.com/jackc/pgx":                       {"cmd/live", "cmd/cli", "cmd/demo", "cmd/drift", "cmd/pull", "cmd/verify"},
 	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},

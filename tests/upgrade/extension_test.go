@@ -13,6 +13,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -37,7 +38,7 @@ func TestExtensionFlavour(t *testing.T) {
 		return conn
 	}
 	for _, e := range versions {
-		catalogs[e.Version] = pgtest.Column[string](t, install(t, e), snapshotSQL)
+		catalogs[e.Version] = pgtest.Column[string](t, install(t, e), verify.SnapshotSQL)
 		t.Run(e.Version+" as in the plain flavour", func(t *testing.T) { same(t, fresh(t, e), unmarked(catalogs[e.Version])) })
 	}
 	for _, pair := range somePairs(t, len(versions)) {
@@ -48,7 +49,7 @@ func TestExtensionFlavour(t *testing.T) {
 			if err != nil || did.From != from.Version {
 				t.Fatalf("upgraded from %q: %s", did.From, pgtest.ErrorText(err))
 			}
-			same(t, catalogs[to.Version], pgtest.Column[string](t, conn, snapshotSQL))
+			same(t, catalogs[to.Version], pgtest.Column[string](t, conn, verify.SnapshotSQL))
 		})
 	}
 }

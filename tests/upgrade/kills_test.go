@@ -15,6 +15,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -103,7 +104,7 @@ func (k *killing) kill(t *testing.T, from, to int, how string) {
 	if version != b.Version {
 		kept(t, "after the kill", before, w.survey(t), func(string) bool { return false })
 	}
-	same(t, k.catalog(t, version), pgtest.Column[string](t, w.db, snapshotSQL))
+	same(t, k.catalog(t, version), pgtest.Column[string](t, w.db, verify.SnapshotSQL))
 	began := time.Now()
 	if out, err := k.apply(name, to).CombinedOutput(); err != nil {
 		t.Fatalf("apply again: %v\n%s", err, out)
@@ -111,7 +112,7 @@ func (k *killing) kill(t *testing.T, from, to int, how string) {
 	if version != b.Version {
 		k.typical = (k.typical + time.Since(began)) / 2
 	}
-	same(t, k.catalog(t, b.Version), pgtest.Column[string](t, w.db, snapshotSQL))
+	same(t, k.catalog(t, b.Version), pgtest.Column[string](t, w.db, verify.SnapshotSQL))
 	kept(t, b.Version, before, w.survey(t), changed.gone)
 	equalQueries(t, w.db, b.Version)
 	w.goesOn(t, b.Version, changed)

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/generator"
+)
+
+// diffLive prints how a database differs from the spec; a difference is exit status 1.
+func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON bool) error {
+	released, err := generator.Releases(option(cmd, "out"), e.Name)
+	if err != nil {
+		return err
+	}
+	var report live.Report
+	err = withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		report, err = live.Diff(ctx, conn, e, released)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(cmd.OutOrStdout(), report)
+	} else {
+		err = printReport(cmd.OutOrStdout(), report)
+	}
+	if err == nil && !report.Clean() {
+		return exitError{exitInput, ""}
+	}
+	return err
+}
+
+func printReport(out io.Writer, report live.Report) error {
+	if report.Installed == "" {
+		_, err := fmt.Fprintf(out, "extension %s is not installed; apply installs version %s\n", report.Extension, report.Version)
+		return err
+	}
+	how := "is as it was installed"
+	if len(report.Differences) > 0 {
+		how = "was changed by hand"
+	}
+	fmt.Fprintf(out, "extension %s %s (%s) %s\n", report.Extension, report.Installed, report.Flavour, how)
+	for _, d := range report.Differences {
+		fmt.Fprint(out, d.Text())
+	}
+	if report.Upgrade == nil {
+		return nil
+	}
+	fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
+	return printPlan(out, *report.Upgrade, false)
+}

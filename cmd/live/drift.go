@@ -1,0 +1,58 @@
+package live
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/drift"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
+
+// Report is how a database differs from what a spec makes: by hand, and by version.
+type Report struct {
+	Extension   string             `json:"extension"`
+	Installed   string             `json:"installed"` // version; empty if there is none
+	Flavour     generator.Flavour  `json:"flavour,omitempty"`
+	Version     string             `json:"version"`     // of the spec
+	Differences []drift.Difference `json:"differences"` // from the installed version
+	Upgrade     *upgrade.Plan      `json:"upgrade,omitempty"`
+}
+
+// Clean reports whether the database has what the spec makes, and nothing else.
+func (r Report) Clean() bool {
+	return r.Installed != "" && len(r.Differences) == 0 && r.Upgrade == nil
+}
+
+// Diff compares a database with the version that is installed there, and that with the spec. It changes nothing.
+func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released []upgrade.Manifest) (Report, error) {
+	report := Report{Extension: e.Name, Version: e.Version, Differences: []drift.Difference{}}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return report, err
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx))
+	found, err := installed(ctx, tx, e.Schema)
+	if err != nil || found.Name == "" {
+		return report, err
+	}
+	report.Installed, report.Flavour = found.Version, found.Flavour
+	is := e.Manifest()
+	member := found.Flavour == generator.AsExtension
+	if found.Name != e.Name || found.Digest != e.Digest() || renumbered(found, e, released) {
+		known, ok := like(found, released)
+		if !ok || found.Name != e.Name {
+			return report, occupied(found, e)
+		}
+		plan, err := upgrade.Derive(known, is, member)
+		if err != nil {
+			return report, Refusal{err.Error(), "no upgrade leads there"}
+		}
+		is, report.Upgrade = known, &plan
+	}
+	differences, err := drift.Compare(ctx, tx, is, member)
+	report.Differences = append(report.Differences, differences...)
+	return report, errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,207 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// messages uses each inbox and each event outbox a little.
+func (v *verifier) messages(ctx context.Context, conn *pgx.Conn) error {
+	inboxes, err := v.listed(ctx, conn, "pgt_inbox_config", "inbox_name")
+	if err != nil {
+		return err
+	}
+	for _, name := range inboxes {
+		v.Log("using inbox %s", name)
+		v.result.add("inbox "+name, "receive, claim, mark, counts", v.inbox(ctx, conn, name))
+	}
+	outboxes, err := v.listed(ctx, conn, "pgt_outboxes", "case kind when 'event' then outbox_name end")
+	if err != nil {
+		return err
+	}
+	for _, name := range outboxes {
+		v.Log("using outbox %s", name)
+		v.result.add("outbox "+name, "publish, poll, commit", v.outbox(ctx, conn, name))
+	}
+	return ctx.Err()
+}
+
+// listed reads names from the catalog; none if it has no such table.
+func (v *verifier) listed(ctx context.Context, conn *pgx.Conn, table, column string) ([]string, error) {
+	there, err := v.has(ctx, conn, table)
+	if err != nil || !there {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, fmt.Sprintf("select n from (select %s as n from %s.%s) l where n is not null order by n", column, v.schema(), table))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// expect runs a query of one value, text, and compares it.
+func (v *verifier) expect(ctx context.Context, conn *pgx.Conn, want, what, sql string, args ...any) error {
+	var got string
+	if err := conn.QueryRow(ctx, "select ("+strings.ReplaceAll(sql, "SCHEMA", v.schema())+")::text", args...).Scan(&got); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if got != want {
+		return fmt.Errorf("%s: %s, want %s", what, got, want)
+	}
+	return nil
+}
+
+// inbox receives ten messages, one of them twice, and processes some.
+func (v *verifier) inbox(ctx context.Context, conn *pgx.Conn, name string) error {
+	nest, err := v.idPath(ctx, conn, name)
+	if err != nil {
+		return err
+	}
+	receive := func(n int, want string) error {
+		id := fmt.Sprintf("sluice-verify-%d", n)
+		given := "$2"
+		if nest != nil {
+			given = "nullif($2, $2)"
+		}
+		return v.expect(ctx, conn, want, "receiving", "SCHEMA.inbox_receive($1, "+given+", 'verify', $3::jsonb)", name, id, payload(nest, id))
+	}
+	for n := range 10 {
+		if err := receive(n, "true"); err != nil {
+			return err
+		}
+	}
+	if err := receive(0, "false"); err != nil {
+		return fmt.Errorf("a message that was there: %w", err)
+	}
+	var claimed []string
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, fmt.Sprintf("select event_id from %s.inbox_claim($1, 4)", v.schema()), name)
+		if err == nil {
+			claimed, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		if err != nil {
+			return err
+		}
+		for n, id := range claimed {
+			mark, args := "inbox_mark_processed($1, $2)", []any{name, id}
+			if n == 3 {
+				mark, args = "inbox_mark_failed($1, $2, $3)", append(args, "verify")
+			}
+			if _, err := tx.Exec(ctx, fmt.Sprintf("select %s.%s", v.schema(), mark), args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(claimed) != 4 {
+		return fmt.Errorf("a claim of 4 gave %d of 10 messages", len(claimed))
+	}
+	return errors.Join(
+		v.expect(ctx, conn, "10 3", "messages and processed ones", "(select count(*) || ' ' || count(*) filter (where processed_at is not null) from "+v.table(ctx, conn, name)+")"),
+		v.counts(ctx, conn, name),
+	)
+}
+
+// counts ticks, and compares what the inbox tells with its messages.
+func (v *verifier) counts(ctx context.Context, conn *pgx.Conn, name string) error {
+	if _, err := conn.Exec(ctx, fmt.Sprintf("call %s.tick()", v.schema())); err != nil {
+		return err
+	}
+	return v.expect(ctx, conn, "7 0 3", "pending, dead and processed messages by inbox_status",
+		"select concat_ws(' ', s.pending_count, s.dlq_count, s.processed_count) from SCHEMA.inbox_status() s where s.inbox_name = $1", name)
+}
+
+// table is an inbox's, as SQL.
+func (v *verifier) table(ctx context.Context, conn *pgx.Conn, inbox string) (table string) {
+	_ = conn.QueryRow(ctx, fmt.Sprintf("select format('%%I.%%I', inbox_schema, inbox_table) from %s.pgt_inbox_config where inbox_name = $1", v.schema()), inbox).Scan(&table)
+	return table
+}
+
+var field = regexp.MustCompile(`'([^']+)'::text`)
+
+// idPath lists the fields of the payload from which an inbox computes ids, from the outermost; nil if it does not.
+func (v *verifier) idPath(ctx context.Context, conn *pgx.Conn, inbox string) ([]string, error) {
+	var expression *string
+	err := conn.QueryRow(ctx, "select (select pg_get_expr(d.adbin, d.adrelid) from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum"+
+		" where a.attrelid = to_regclass($1) and a.attname = 'event_id' and a.attgenerated <> '')", v.table(ctx, conn, inbox)).Scan(&expression)
+	if err != nil || expression == nil {
+		return nil, err
+	}
+	var path []string
+	for _, found := range field.FindAllStringSubmatch(*expression, -1) {
+		path = append(path, found[1])
+	}
+	if len(path) == 0 {
+		return nil, notChecked("its ids are computed by " + *expression + ", and nothing is known of such payloads")
+	}
+	return path, nil
+}
+
+// payload has an id at the end of a path of fields.
+func payload(path []string, id string) string {
+	text := `"` + id + `"`
+	for n := len(path) - 1; n >= 0; n-- {
+		text = fmt.Sprintf("{%q: %s}", path[n], text)
+	}
+	if len(path) == 0 {
+		text = `{"id": ` + text + "}"
+	}
+	return text
+}
+
+// outbox publishes ten events and consumes them in a group.
+func (v *verifier) outbox(ctx context.Context, conn *pgx.Conn, name string) error {
+	if err := v.call(ctx, conn, "create_consumer_group($1, $2)", group, name); err != nil {
+		return err
+	}
+	published := map[int64]bool{}
+	for n := range 10 {
+		var id int64
+		err := conn.QueryRow(ctx, fmt.Sprintf(`select %s.outbox_publish($1, 'verify', '{"n": 1}', $2)`, v.schema()), name, fmt.Sprint(n%3)).Scan(&id)
+		if err != nil {
+			return err
+		}
+		published[id] = true
+	}
+	for range published { // with an order per key, a poll gives a part
+		rows, err := conn.Query(ctx, fmt.Sprintf("select id from %s.poll_outbox($1, 'sluice verify', 100)", v.schema()), group)
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if !published[id] {
+				return fmt.Errorf("event %d was delivered, and not for the first time", id)
+			}
+			delete(published, id)
+		}
+		if len(ids) > 0 {
+			if err := v.expect(ctx, conn, fmt.Sprint(ids[len(ids)-1]), "committing", "SCHEMA.commit_offset($1, 'sluice verify', $2)", group, ids[len(ids)-1]); err != nil {
+				return err
+			}
+		}
+	}
+	if len(published) > 0 {
+		return fmt.Errorf("%d of 10 events were not delivered", len(published))
+	}
+	if err := v.expect(ctx, conn, "0", "lag", "select sum(lag_rows) from SCHEMA.consumer_lag($1)", group); err != nil {
+		return err
+	}
+	return v.call(ctx, conn, "drop_consumer_group($1)", group)
+}
+
+func (v *verifier) call(ctx context.Context, conn *pgx.Conn, call string, args ...any) error {
+	_, err := conn.Exec(ctx, fmt.Sprintf("select %s.%s", v.schema(), call), args...)
+	return err
+}

@@ -1,0 +1,30 @@
+package commands
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// Who may not create schemas is told what that is needed for; nothing of what is made to compare with stays.
+func TestDiffMakesNothing(t *testing.T) {
+	db := installed.ShopDB(t)
+	db.SuperExec(t, "create role drift_reader login")
+	defer db.SuperExec(t, "drop owned by drift_reader; drop role drift_reader")
+	db.Exec(t, "grant usage on schema pgtrickle to drift_reader; grant select on pgtrickle.pgt_extension to drift_reader")
+	var out, talk bytes.Buffer
+	status := cli.Main([]string{"diff", "-f", installed.Shop(), "--dsn", db.Server.DSN(db.Name, "user=drift_reader")}, strings.NewReader(""), &out, &talk)
+	if status != 3 || !strings.Contains(talk.String(), "that needs the right to create one") {
+		t.Errorf("exit status %d: %s", status, talk.String())
+	}
+	const count = "select (select count(*) from pg_class)::int + (select count(*) from pg_proc)::int + (select count(*) from pg_namespace)::int"
+	before := pgtest.One[int](t, db, count)
+	sluice(t, "diff", "--dsn", db.DSN())
+	if after := pgtest.One[int](t, db, count); after != before {
+		t.Errorf("%d objects before, %d after", before, after)
+	}
+}

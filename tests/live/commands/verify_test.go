@@ -1,0 +1,78 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/cmd/verify"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+const verifiedSpec = `
+version: 1
+extension: {name: shop, version: VERSION}
+schema: [schema.sql]
+inboxes:
+  - {name: payments, max_retries: RETRIES}
+outboxes:
+  - {name: events}
+stream_tables:
+  - name: totals
+    query: |
+      select customer_id, sum(amount) as total, count(*) as n from sales group by customer_id
+`
+
+const verifiedDDL = `
+create table customers (id int primary key, region text not null);
+create table sales (id int primary key, customer_id int not null references customers on delete cascade, amount numeric not null);
+`
+
+// verified runs the command as superuser, who may install plpgsql_check.
+func verified(t *testing.T, db *pgtest.Database, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	status = cli.Main(append([]string{"verify", "--dsn", db.SuperDSN(), "--seed", "3", "--rounds", "4"}, args...), strings.NewReader(""), &out, &talk)
+	return status, out.String(), talk.String()
+}
+
+// The command tries out the spec and upgrades from what was released, says so, and leaves the server as it was. One seed gives one result.
+func TestVerify(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("schema.sql", verifiedDDL)
+	write("spec.yaml", strings.NewReplacer("VERSION", "1.0.0", "RETRIES", "3").Replace(verifiedSpec))
+	var out, talk bytes.Buffer
+	if cli.Main([]string{"release", "-f", "spec.yaml"}, strings.NewReader(""), &out, &talk) != 0 {
+		t.Fatal(talk.String())
+	}
+	write("spec.yaml", strings.NewReplacer("VERSION", "1.1.0", "RETRIES", "5").Replace(verifiedSpec))
+
+	db := pgtest.DB(t)
+	status, first, said := verified(t, db, "-f", "spec.yaml")
+	if status != 0 || !strings.Contains(first, "upgrade from 1.0.0  ok ") || !strings.Contains(first, "stream tables       ok ") || !strings.HasPrefix(said, "seed 3\n") {
+		t.Fatalf("exit status %d\n%s%s", status, first, said)
+	}
+	if _, second, _ := verified(t, db, "-f", "spec.yaml"); second != first {
+		t.Errorf("the same seed gave\n%s\nand then\n%s", first, second)
+	}
+	status, document, said := verified(t, db, "-f", "spec.yaml", "--json")
+	var result verify.Result
+	if err := json.Unmarshal([]byte(document), &result); err != nil || status != 0 || result.Seed != 3 || len(result.Checks) != strings.Count(first, "\n")-1 {
+		t.Errorf("exit status %d, %v\n%s%s", status, err, document, said)
+	}
+
+	if n := pgtest.One[int](t, db, "select count(*)::int from pg_database where datname like 'sluice_verify%'"); n != 0 {
+		t.Errorf("%d scratch databases are left", n)
+	}
+	if pgtest.One[bool](t, db, "select to_regnamespace('pgtrickle') is not null") {
+		t.Error("the database itself was changed")
+	}
+}
