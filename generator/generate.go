@@ -6,15 +6,33 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Generate compiles a valid spec into its objects. Problems that only show now, such as clashes between generated names,
-// come back at their place in the spec; the extension is then nil.
-func Generate(s *spec.Spec) (*Extension, *diag.List) {
+// Generate compiles a valid spec into its objects, as the next version after the released ones, oldest first. Problems that only show now, such
+// as clashes between generated names, come back at their place in the spec; the extension is then nil.
+func Generate(s *spec.Spec, released ...upgrade.Manifest) (*Extension, *diag.List) {
 	errs := &diag.List{}
-	s = materialized(s)
+	traced := trace(s, released, errs)
+	whole, original := materialized(s), materialized(traced.original(s))
+	traced.nameTables(len(s.StreamTables), whole.StreamTables, original.StreamTables)
+	e := build(whole, traced, errs)
+	if e == nil {
+		return nil, errs
+	}
+	if traced.moved() {
+		e.follow(s, traced, original, errs)
+	}
+	if !errs.Empty() {
+		return nil, errs
+	}
+	return e, errs
+}
+
+// build generates a spec, with the tables of inboxes in it; nil if something is wrong.
+func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 	compiled := compileViews(s, errs)
 	if errs.Empty() {
 		compiled.checkCalculated()
@@ -23,10 +41,10 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	endsQuotes(s, errs)
 	checkExpressions(s, errs)
 	if !errs.Empty() {
-		return nil, errs
+		return nil
 	}
 	view := viewOf(s)
-	view.Plan = streamTables(s, compiled)
+	view.Plan = streamTables(s, compiled, traced)
 	for _, t := range view.StreamTables {
 		if t.Outbox != nil {
 			view.Outboxes = append(view.Outboxes, *t.Outbox)
@@ -37,6 +55,19 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
 	}
 	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks()}
+	b.all(s, compiled, view)
+	b.checked()
+	if !errs.Empty() {
+		return nil
+	}
+	return &Extension{
+		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects,
+		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every,
+	}
+}
+
+// all adds everything, in an order in which it can be created.
+func (b *builder) all(s *spec.Spec, compiled *compiler, view render.Extension) {
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
 		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
@@ -61,12 +92,6 @@ func Generate(s *spec.Spec) (*Extension, *diag.List) {
 	b.at = origin{"the extension", s.Extension.At}
 	b.interfaces(view)
 	b.grants(s, view)
-	b.checked()
-	if !errs.Empty() {
-		return nil, errs
-	}
-	jobs := renderJobs(view)
-	return &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects, made: madeOf(view), jobs: jobs, view: view, Every: view.Every}, errs
 }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {

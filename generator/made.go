@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -32,13 +33,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 	for _, s := range view.Sources {
 		made = append(made, upgrade.Made{
 			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()) + usual(s.Table),
-			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock,
+			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
 		})
 	}
 	for _, c := range view.Captures {
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
-			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock,
+			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c),
 		})
 	}
 	for _, o := range view.EventOutboxes() {
@@ -56,14 +57,14 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs",
+			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs", Relations: tableRelations(t),
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {
-		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked})
+		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked, Relations: outboxRelations(o)})
 	}
 	return made
 }
@@ -78,12 +79,10 @@ func dropOutbox(o render.Outbox) string {
 	return drop + fmt.Sprintf("delete from %[1]s.pgt_consumer_groups where outbox_name = %[2]s;\ndelete from %[1]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), name)
 }
 
-// digestOf changes whenever what a template makes does.
+// digestOf changes whenever what a template makes does, whatever it says above it.
 func digestOf(template string, data any) string {
-	sql, err := render.Execute(template, data)
-	if err != nil {
-		panic(err)
-	}
+	sql := execute(template, data)
+	sql = sql[strings.Index(sql, "\ncreate "):]
 	sum := sha256.Sum256([]byte(sql))
 	return hex.EncodeToString(sum[:16])
 }

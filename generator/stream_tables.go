@@ -13,9 +13,9 @@ import (
 )
 
 // streamTables turns compiled views into what templates read.
-func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
+func streamTables(s *spec.Spec, compiled *compiler, traced *lineage) (plan render.Plan) {
 	p := &planner{
-		spec: s, compiled: compiled, outboxNames: s.OutboxNames(),
+		spec: s, compiled: compiled, traced: traced, outboxNames: s.OutboxNames(),
 		sources: map[*catalog.Relation]*render.Source{}, captures: map[*catalog.Relation]*render.Capture{},
 	}
 	for _, n := range compiled.order {
@@ -69,6 +69,7 @@ func (p *planner) together(group []render.StreamTable) {
 type planner struct {
 	spec     *spec.Spec
 	compiled *compiler
+	traced   *lineage
 	sources  map[*catalog.Relation]*render.Source
 	order    []*catalog.Relation
 	captures map[*catalog.Relation]*render.Capture

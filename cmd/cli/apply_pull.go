@@ -23,10 +23,14 @@ func generateFor(cmd *cobra.Command) (*generator.Extension, error) {
 	if len(specs) != 1 {
 		return nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
 	}
-	e, errs := generator.Generate(specs[0])
+	released, err := generator.Releases(option(cmd, "out"), specs[0].Extension.Name)
+	if err != nil {
+		return nil, err
+	}
+	e, errs := generator.Generate(specs[0], released...)
 	if lacksTables(errs) {
 		if pulled := pullInto(cmd, specs[0]); pulled != nil {
-			e, errs = generator.Generate(pulled)
+			e, errs = generator.Generate(pulled, released...)
 		}
 	}
 	problems.Merge(errs)

@@ -77,6 +77,9 @@ func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
 	}
 	fmt.Fprintf(out, "from %s to %s\n", plan.From, plan.To)
 	for _, step := range plan.Steps {
+		if step.Follows {
+			continue // the rename says it
+		}
 		fmt.Fprintf(out, "%-8s %s\n", step.Action, step.Object)
 		if step.Lock != "" {
 			fmt.Fprintf(out, "         locks: %s\n", step.Lock)

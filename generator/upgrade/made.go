@@ -15,16 +15,9 @@ func (d *differ) dropMade() {
 			Lock: "ACCESS EXCLUSIVE on the tables that they are on, for a moment",
 		})
 	}
-	stays := map[string]bool{}
-	for _, m := range d.to.Made {
-		stays[m.ID()] = true
-	}
 	for n := len(d.from.Made) - 1; n >= 0; n-- {
 		m := d.from.Made[n]
-		if stays[m.ID()] {
-			continue
-		}
-		if m.Drop == "" {
+		if _, stays := identifiedAs(d.to.Made, m.identity()); stays || m.Drop == "" {
 			continue
 		}
 		step := Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: brief}
@@ -39,7 +32,7 @@ func (d *differ) dropMade() {
 func (d *differ) triggerFunctions() []string {
 	var functions []string
 	for _, o := range d.from.Objects {
-		if o.Kind == "function" && d.dropped[o.ID()] && strings.Contains(o.SQL, "\n    returns trigger\n") && !d.triggersAreObjects(o) {
+		if o.Kind == "function" && d.dropped[o.identity()] && strings.Contains(o.SQL, "\n    returns trigger\n") && !d.triggersAreObjects(o) {
 			functions = append(functions, sqltext.Literal(o.Signature)+"::regprocedure")
 		}
 	}
@@ -51,7 +44,7 @@ func (d *differ) triggersAreObjects(function Object) bool {
 	for _, o := range d.from.Objects {
 		if o.Kind == "trigger" {
 			for _, need := range o.Needs {
-				if need == function.ID() {
+				if need == function.identity() {
 					return true
 				}
 			}
@@ -81,15 +74,41 @@ $do$;
 
 // remake has what changed made anew.
 func (d *differ) remake() {
-	before := map[string]Made{}
-	for _, m := range d.from.Made {
-		before[m.ID()] = m
-	}
 	for _, m := range d.to.Made {
-		was, there := before[m.ID()]
-		if !there || was.Definition == m.Definition {
-			continue
+		if was, there := identifiedAs(d.from.Made, m.identity()); there && was.Definition != m.Definition {
+			d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock})
 		}
-		d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock})
 	}
+}
+
+// forget deletes what the catalog knows of what is gone: something else may get its name.
+func (d *differ) forget() {
+	for _, n := range d.from.Named {
+		if _, stays := identifiedAs(d.to.Named, n.identity()); stays || n.Kind == "consumer group" && !d.taken(n) {
+			continue // groups that the spec no longer names are as those that were made at run time
+		}
+		step := Step{Action: "drop", Object: "what is noted of " + n.Kind + " " + n.Name}
+		for _, v := range n.Values {
+			switch {
+			case !d.keeps(v.Table):
+			case v.Key:
+				step.SQL += fmt.Sprintf("update %[1]s set %[2]s = %[2]s - %[3]s where %[2]s ? %[3]s;\n", v.Table, v.Column, v.Value)
+			default:
+				step.SQL += fmt.Sprintf("delete from %s where %s = %s;\n", v.Table, v.Column, v.Value)
+			}
+		}
+		if n.Kind == "consumer group" {
+			step.Loses = "consumer group " + n.Name
+		}
+		if step.SQL != "" {
+			d.add(step)
+		}
+	}
+}
+
+// taken reports whether something that had another name gets the name of what is gone.
+func (d *differ) taken(n Named) bool {
+	now, ok := d.to.Find(n.Kind, n.Name)
+	before, was := identifiedAs(d.from.Named, now.identity())
+	return ok && was && before.Name != n.Name
 }

@@ -52,7 +52,7 @@ func history(t *testing.T) []*generator.Extension {
 		if !problems.Empty() {
 			t.Fatal(problems)
 		}
-		e, problems := generator.Generate(loaded[0])
+		e, problems := generator.Generate(loaded[0], manifests(versions)...)
 		if !problems.Empty() {
 			t.Fatal(problems)
 		}
