@@ -37,9 +37,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, c := range view.Captures {
+		names := ""
+		if !c.Made {
+			names = execute("now/absent.sql", c)
+		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
-			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c),
+			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Names: names,
 		})
 	}
 	for _, o := range view.EventOutboxes() {

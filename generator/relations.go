@@ -44,10 +44,9 @@ func tableRelations(t render.StreamTable) []upgrade.Relation {
 
 func outboxRelations(o render.Outbox) []upgrade.Relation {
 	all := []upgrade.Relation{
-		relation("table", o.Table, o.Comment(), append(notNull(o.Table, "id", "pgt_id", "refresh_id", "created_at", "inserted_count", "deleted_count", "is_claim_check", "payload"),
-			upgrade.ConstraintName(o.Table.Name, "", "pkey"))...),
+		relation("table", o.Table, o.Comment(), notNull(o.Table, "id", "pgt_id", "refresh_id", "created_at", "inserted_count", "deleted_count", "is_claim_check", "payload")...),
 		relation("table", o.DeltaRows, o.DeltaRowsComment(), append(notNull(o.DeltaRows, "outbox_id", "row_num", "op", "payload"),
-			upgrade.ConstraintName(o.DeltaRows.Name, "", "pkey"), upgrade.ConstraintName(o.DeltaRows.Name, "outbox_id", "fkey"), upgrade.ConstraintName(o.DeltaRows.Name, "op", "check"))...),
+			upgrade.ConstraintName(o.DeltaRows.Name, "outbox_id", "fkey"), upgrade.ConstraintName(o.DeltaRows.Name, "op", "check"))...),
 		relation("view", o.Latest, o.LatestComment()), relation("sequence", o.IDs, ""),
 	}
 	if o.Immediate {

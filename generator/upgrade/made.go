@@ -75,8 +75,12 @@ $do$;
 // remake has what changed made anew.
 func (d *differ) remake() {
 	for _, m := range d.to.Made {
-		if was, there := identifiedAs(d.from.Made, m.identity()); there && was.Definition != m.Definition {
+		switch was, there := identifiedAs(d.from.Made, m.identity()); {
+		case !there:
+		case was.Definition != m.Definition:
 			d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock})
+		case was.Names != m.Names:
+			d.add(Step{Action: "change", Object: m.ID(), SQL: m.Names, Follows: true})
 		}
 	}
 }

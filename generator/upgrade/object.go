@@ -106,6 +106,7 @@ type Made struct {
 	Holds      bool   `json:"holds,omitempty"`      // users' data, which a drop loses
 
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
+	Names     string     `json:"names,omitempty"`     // the statement that puts names into it that others have by now
 }
 
 // Relation is a table, view, sequence or index that is made at run time.

@@ -79,9 +79,11 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	d.dropMade()
 	d.dropObjects()
 	d.forget()
+	d.addSchemas()
 	d.rename()
 	d.createObjects(changes)
 	d.remake()
+	d.dropSchemas()
 	return d.plan, nil
 }
 
@@ -203,7 +205,7 @@ func (d *differ) dropObjects() {
 	for n := len(d.from.Objects) - 1; n >= 0; n-- {
 		o := d.from.Objects[n]
 		_, stays := d.new[o.identity()]
-		if !d.dropped[o.identity()] {
+		if !d.dropped[o.identity()] || o.Kind == "schema" {
 			continue
 		}
 		step := Step{Action: "drop", Object: o.ID(), SQL: d.dropSQL(o)}
@@ -218,6 +220,24 @@ func (d *differ) dropObjects() {
 		}
 		if step.SQL != "" {
 			d.add(step)
+		}
+	}
+}
+
+// addSchemas makes new schemas, to which something may move.
+func (d *differ) addSchemas() {
+	for _, o := range d.to.Objects {
+		if _, was := d.old[o.identity()]; !was && o.Kind == "schema" {
+			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member)})
+		}
+	}
+}
+
+// dropSchemas removes schemas that nothing is left in.
+func (d *differ) dropSchemas() {
+	for _, o := range d.from.Objects {
+		if _, stays := d.new[o.identity()]; !stays && o.Kind == "schema" {
+			d.add(Step{Action: "drop", Object: o.ID(), SQL: o.Drop})
 		}
 	}
 }
@@ -257,14 +277,15 @@ func (d *differ) createObjects(changes map[string]tableChange) {
 	for _, o := range d.to.Objects {
 		before, was := d.old[o.identity()]
 		switch {
+		case !was && o.Kind == "schema": // is there
 		case !was:
 			made[o.identity()] = true
 			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
 		case d.dropped[o.identity()]:
 			made[o.identity()] = true
 			d.add(Step{Action: "change", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
-		case o.Kind == "grant" && (d.changed(o) && !d.alike(o) || slices.ContainsFunc(o.Needs, func(id string) bool { return made[id] })):
-			d.add(Step{Action: "change", Object: o.ID(), SQL: d.revoked(before, d.new) + o.SQL})
+		case o.Kind == "grant" && (d.changed(o) || slices.ContainsFunc(o.Needs, func(id string) bool { return made[id] })):
+			d.add(Step{Action: "change", Object: o.ID(), SQL: d.revoked(before, d.new) + o.SQL, Follows: d.alike(o) && before.SQL != o.SQL})
 		case d.changed(o):
 			d.change(before, o, changes[o.identity()])
 		}

@@ -42,7 +42,11 @@ type renamer struct {
 	moves []move
 	last  string // constraints and comments, once tables have their new names
 	aside int
+	keys  []keyed
 }
+
+// keyed is a table with a primary key, whose index is named after it.
+type keyed struct{ from, to sqltext.Statement }
 
 // renameObjects moves relations and functions to their new names.
 func (d *differ) renameObjects() string {
@@ -67,7 +71,8 @@ func (d *differ) renameObjects() string {
 			r.made(m, now)
 		}
 	}
-	return r.first + inOrder(r.moves) + r.last
+	aside, back := r.renameKeys()
+	return aside + r.first + inOrder(r.moves) + back + r.last
 }
 
 func described(o Object) sqltext.Statement {
@@ -106,36 +111,92 @@ func (r *renamer) relation(kind string, from, to sqltext.Statement, maybe bool) 
 	}})
 }
 
-// implicit are the names that PostgreSQL gave to constraints of a table.
+// implicit are the names that PostgreSQL gave to constraints of a table, but for its key.
 func implicit(table Object) []string {
 	definition, err := sqltext.DefineTable(table.SQL)
 	if err != nil {
 		panic(fmt.Sprintf("upgrade: %v\n%s", err, table.SQL)) // was checked when it was generated
 	}
-	name := described(table).Name
-	names := []string{ConstraintName(name, "", "pkey")}
+	var names []string
 	for _, column := range definition.Columns {
-		names = append(names, ConstraintName(name, column.Name, "not_null"))
+		names = append(names, ConstraintName(described(table).Name, column.Name, "not_null"))
 	}
 	return names
 }
 
 // constraints follow the name of their table, as far as they are there: not all servers name all of them.
 func (r *renamer) constraints(from, to sqltext.Statement, old, new []string) {
+	r.keys = append(r.keys, keyed{from, to})
+	table := sqltext.Qualified(to.Schema, to.Name)
 	for n := range min(len(old), len(new)) {
-		if strings.HasSuffix(old[n], "_pkey") { // its index has the name, too
-			r.relation("index", sqltext.Statement{Schema: from.Schema, Name: old[n]}, sqltext.Statement{Schema: to.Schema, Name: new[n]}, true)
-			continue
-		}
 		if old[n] == new[n] {
 			continue
 		}
-		table := sqltext.Qualified(to.Schema, to.Name)
 		r.last += fmt.Sprintf("do $do$\nbegin\n    if exists (select from pg_catalog.pg_constraint k where k.conrelid = to_regclass(%s) and k.conname = %s) then\n"+
 			"        alter table %s rename constraint %s to %s;\n    end if;\nend;\n$do$;\n",
 			sqltext.Literal(table), sqltext.Literal(old[n]), table, sqltext.Ident(old[n]), sqltext.Ident(new[n]))
 	}
 }
+
+// renameKeys sets the names of primary keys aside and gives the new ones when tables have theirs. Names that are too long may come out alike;
+// then PostgreSQL numbers them, in the order in which the tables are made.
+func (r *renamer) renameKeys() (aside, back string) {
+	if len(r.keys) == 0 {
+		return "", ""
+	}
+	var old, new []string
+	for n, k := range r.keys {
+		old = append(old, fmt.Sprintf("(%s, 'pgt_key_%d')", sqltext.Literal(sqltext.Qualified(k.from.Schema, k.from.Name)), n+1))
+		var names []string
+		for _, label := range []string{"pkey", "pkey1", "pkey2", "pkey3", "pkey4"} {
+			names = append(names, sqltext.Literal(ConstraintName(k.to.Name, "", label)))
+		}
+		new = append(new, fmt.Sprintf("(%d, %s, %s, array[%s])", n+1, sqltext.Literal(k.to.Schema), sqltext.Literal(sqltext.Qualified(k.to.Schema, k.to.Name)), strings.Join(names, ", ")))
+	}
+	const rows = ",\n            "
+	return fmt.Sprintf(keysAside, strings.Join(old, rows)), fmt.Sprintf(keysBack, strings.Join(new, rows))
+}
+
+const keysAside = `do $do$
+declare
+    v_key record;
+begin
+    for v_key in
+        select k.conrelid::regclass as on_table, k.conname, t.aside
+        from (values
+            %s
+        ) t (table_name, aside)
+        join pg_catalog.pg_constraint k on k.conrelid = to_regclass(t.table_name) and k.contype = 'p'
+    loop
+        execute format('alter table %%s rename constraint %%I to %%I', v_key.on_table, v_key.conname, v_key.aside);
+    end loop;
+end;
+$do$;
+`
+
+const keysBack = `do $do$
+declare
+    v_key record;
+begin
+    for v_key in
+        select t.*
+        from (values
+            %s
+        ) t (no, schema_name, table_name, names)
+        join pg_catalog.pg_constraint k on k.conrelid = to_regclass(t.table_name) and k.conname = 'pgt_key_' || t.no
+        order by t.no
+    loop
+        execute format('alter table %%s rename constraint pgt_key_%%s to %%I', v_key.table_name, v_key.no, (
+            select n.name
+            from unnest(v_key.names) with ordinality n (name, no)
+            where to_regclass(format('%%I.%%I', v_key.schema_name, n.name)) is null
+            order by n.no
+            limit 1
+        ));
+    end loop;
+end;
+$do$;
+`
 
 // made moves what functions made at run time.
 func (r *renamer) made(from, to Made) {
@@ -152,7 +213,9 @@ func (r *renamer) made(from, to Made) {
 		}
 		a, b := sqltext.Statement{Schema: old.Schema, Name: old.Name}, sqltext.Statement{Schema: new.Schema, Name: new.Name}
 		r.relation(old.Kind, a, b, true)
-		r.constraints(a, b, old.Constraints, new.Constraints)
+		if old.Kind == "table" {
+			r.constraints(a, b, old.Constraints, new.Constraints)
+		}
 		if new.Comment != "" && new.Comment != old.Comment {
 			name := sqltext.Qualified(new.Schema, new.Name)
 			r.last += fmt.Sprintf("do $do$\nbegin\n    if to_regclass(%s) is not null then\n        comment on %s %s is %s;\n    end if;\nend;\n$do$;\n",

@@ -41,9 +41,15 @@ $do$`
 // history generates the versions, oldest first.
 func history(t *testing.T) []*generator.Extension {
 	t.Helper()
-	paths, err := filepath.Glob("history/*.yaml")
-	if err != nil || len(paths) < 12 {
-		t.Fatalf("%d versions, want 12 or more: %v", len(paths), err)
+	return generated(t, "history/*.yaml", 12)
+}
+
+// generated generates each of some specs as the next version after those before it.
+func generated(t *testing.T, pattern string, least int) []*generator.Extension {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) < least {
+		t.Fatalf("%d versions, want %d or more: %v", len(paths), least, err)
 	}
 	slices.Sort(paths)
 	var versions []*generator.Extension
@@ -98,13 +104,7 @@ func snapshot(t *testing.T, db *pgtest.Database) []string {
 func TestUpgradedEqualsFresh(t *testing.T) {
 	versions := history(t)
 	released := manifests(versions)
-	fresh := map[string][]string{}
-	for _, e := range versions {
-		db := pgtest.DB(t)
-		sources(t, db)
-		apply(t, db, e, live.Options{})
-		fresh[e.Version] = snapshot(t, db)
-	}
+	fresh := installedFresh(t, versions)
 	for i, from := range versions {
 		for _, to := range versions[i+1:] {
 			t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
@@ -121,6 +121,19 @@ func TestUpgradedEqualsFresh(t *testing.T) {
 			})
 		}
 	}
+}
+
+// installedFresh are the catalogs of the versions, by their numbers.
+func installedFresh(t *testing.T, versions []*generator.Extension) map[string][]string {
+	t.Helper()
+	fresh := map[string][]string{}
+	for _, e := range versions {
+		db := pgtest.DB(t)
+		sources(t, db)
+		apply(t, db, e, live.Options{})
+		fresh[e.Version] = snapshot(t, db)
+	}
+	return fresh
 }
 
 // same compares two catalogs.
