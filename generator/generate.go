@@ -25,6 +25,11 @@ func Generate(s *spec.Spec, released ...upgrade.Manifest) (*Extension, *diag.Lis
 	if traced.moved() {
 		e.follow(s, traced, original, errs)
 	}
+	if last := traced.last; errs.Empty() && last.Version != "" {
+		for _, refused := range upgrade.OtherColumns(last, e.Manifest()) {
+			errs.Add(otherColumns(s, refused))
+		}
+	}
 	if !errs.Empty() {
 		return nil, errs
 	}

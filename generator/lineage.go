@@ -18,7 +18,10 @@ const (
 )
 
 // lineage knows under which names things were released first.
-type lineage struct{ named []upgrade.Named }
+type lineage struct {
+	named []upgrade.Named
+	last  upgrade.Manifest // the released version before
+}
 
 // first is the name under which something was released first.
 func (l *lineage) first(kind, name string) string {
@@ -81,7 +84,7 @@ func trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *lineage 
 			t.released, t.last = append(t.released, m), m
 		}
 	}
-	l := &lineage{}
+	l := &lineage{last: t.last}
 	for _, d := range t.all {
 		n := upgrade.Named{Kind: d.kind, Name: d.name, RenamedFrom: d.from}
 		if before, ok := t.before(d); ok {
@@ -139,12 +142,28 @@ func (t *tracer) check(d declared, stood bool) {
 	switch other := t.kindOf(d.from); {
 	case stood:
 	case t.everWas(d.kind, d.from):
-		t.errs.Add(renamedTooLate(at, d, t.last.Version))
+		t.errs.Add(renamedTooLate(at, d, t.last.Version, t.nowCalled(d.kind, d.from)))
 	case other != "":
 		t.errs.Add(renamedKind(at, d, other))
 	default:
 		t.errs.Add(renamedUnknown(at, d, t.known(d.kind)))
 	}
+}
+
+// nowCalled is what the last version calls what had a name once; empty if it is gone.
+func (t *tracer) nowCalled(kind, name string) string {
+	for _, m := range slices.Backward(t.released) {
+		was, ok := m.Find(kind, name)
+		if !ok {
+			continue
+		}
+		for _, n := range t.last.Named {
+			if n.Kind == kind && n.First() == was.First() {
+				return n.Name
+			}
+		}
+	}
+	return ""
 }
 
 // kindOf is what a name stands for in the last version, if it is of another kind.

@@ -61,14 +61,14 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs", Relations: tableRelations(t),
+			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs", Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {
-		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked, Relations: outboxRelations(o)})
+		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked, Lenient: o.Lenient, Relations: outboxRelations(o)})
 	}
 	return made
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -80,12 +82,16 @@ func renamedFromLive(at, live diag.Pos, d declared) diag.Error {
 	}
 }
 
-func renamedTooLate(at diag.Pos, d declared, version string) diag.Error {
-	return diag.Error{
+func renamedTooLate(at diag.Pos, d declared, version, now string) diag.Error {
+	e := diag.Error{
 		Pos: at, Code: "bad-rename",
 		Message: fmt.Sprintf("%s %q is renamed from %q, which version %s no longer has", d.kind, d.name, d.from, version),
 		Hint:    "its data went with that version; leave renamed_from out",
 	}
+	if now != "" {
+		e.Hint = fmt.Sprintf("it is called %q there; did you mean that?", now)
+	}
+	return e
 }
 
 func renamedKind(at diag.Pos, d declared, kind string) diag.Error {
@@ -116,6 +122,18 @@ func notRenamed(at diag.Pos, d declared, first, why string) diag.Error {
 		Message: fmt.Sprintf("%s %q cannot be followed back to its first name, %q: %s", d.kind, d.name, first, why),
 		Hint:    "give another name to what is in the way",
 	}
+}
+
+// otherColumns is at the query that changes the columns.
+func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
+	e := diag.Error{Pos: s.At, Code: "outbox-columns", Message: refused.Message, Hint: refused.Hint}
+	for _, t := range s.StreamTables {
+		if render.Name(t.Relation).Plain() == refused.Made {
+			e.Pos = t.Query.At
+			e.Also = []diag.Note{{Pos: t.Outbox.At, Message: "the outbox stands here"}}
+		}
+	}
+	return e
 }
 
 func article(noun string) string {

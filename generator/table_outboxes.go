@@ -41,7 +41,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		}
 	}
 	if options := of.Outbox; options != nil {
-		o.OnFullRefresh = options.OnFullRefresh
+		o.OnFullRefresh, o.Lenient = options.OnFullRefresh, options.OnColumnChange == spec.ColumnChangeFullRefresh
 		if options.Retention != nil {
 			o.Retention = options.Retention.Interval()
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -28,6 +29,9 @@ func newDiff() *cobra.Command {
 				return err
 			}
 			plan, err := upgrade.Derive(before, e.Manifest(), false)
+			if refused := (upgrade.Refused{}); errors.As(err, &refused) {
+				return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint)}
+			}
 			if err != nil {
 				return err
 			}

@@ -30,12 +30,19 @@ const (
 	FullRefreshSnapshot = "snapshot"
 )
 
+// Values of TableOutbox.OnColumnChange.
+const (
+	ColumnChangeRefuse      = "refuse"
+	ColumnChangeFullRefresh = "full_refresh"
+)
+
 // TableOutbox records the rows by which each refresh changed a stream table.
 type TableOutbox struct {
 	Place               `yaml:"-"`
 	Retention           *Duration `yaml:"retention" jsonschema_description:"How long rows are kept; default: setting outbox_retention_hours."`
 	InlineThresholdRows *int      `yaml:"inline_threshold_rows" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"Changed rows up to which the payload holds them all; default: setting outbox_inline_threshold_rows."`
 	OnFullRefresh       string    `yaml:"on_full_refresh" jsonschema:"default=delta,enum=delta,enum=snapshot" jsonschema_description:"What a refresh that recomputed writes."`
+	OnColumnChange      string    `yaml:"on_column_change" jsonschema:"default=refuse,enum=refuse,enum=full_refresh" jsonschema_description:"What an upgrade does that changes the stream table's columns, and so what consumers read: refuse, or write a full refresh."`
 	Immediate           bool      `yaml:"immediate" jsonschema:"default=false" jsonschema_description:"Allows an outbox on a stream table in immediate mode: one row per statement."`
 }
 

@@ -78,7 +78,7 @@ func (d *differ) remake() {
 		switch was, there := identifiedAs(d.from.Made, m.identity()); {
 		case !there:
 		case was.Definition != m.Definition:
-			d.add(Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock})
+			d.add(Step{Action: "rebuild", Object: m.ID(), SQL: d.guard(was, m) + m.Anew, Lock: m.Lock})
 		case was.Names != m.Names:
 			d.add(Step{Action: "change", Object: m.ID(), SQL: m.Names, Follows: true})
 		}

@@ -105,6 +105,8 @@ type Made struct {
 	Lock       string `json:"lock,omitempty"`       // what that keeps waiting
 	Holds      bool   `json:"holds,omitempty"`      // users' data, which a drop loses
 
+	Columns   []string   `json:"columns,omitempty"`   // of what users see of a stream table
+	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
 	Names     string     `json:"names,omitempty"`     // the statement that puts names into it that others have by now
 }

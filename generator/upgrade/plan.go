@@ -68,6 +68,9 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 		return d.plan, fmt.Errorf("extension %s in schema %s cannot become extension %s in schema %s: install the new one beside it, and move the data",
 			from.Extension, from.Schema, to.Extension, to.Schema)
 	}
+	if refused := OtherColumns(from, to); len(refused) > 0 {
+		return d.plan, refused[0]
+	}
 	changes, err := d.tableChanges()
 	if err == nil {
 		err = d.unalterable()

@@ -18,7 +18,11 @@ func (d *differ) rename() {
 	for _, n := range d.to.Named {
 		before, stays := identifiedAs(d.from.Named, n.identity())
 		if stays && before.Name != n.Name {
-			steps = append(steps, Step{Action: "rename", Object: fmt.Sprintf("%s %s to %s", n.Kind, before.Name, n.Name), Lock: brieflyAll})
+			step := Step{Action: "rename", Object: fmt.Sprintf("%s %s to %s", n.Kind, before.Name, n.Name), Lock: brieflyAll}
+			if n.Kind == "consumer group" {
+				step.Lock = "" // it is a row
+			}
+			steps = append(steps, step)
 		}
 	}
 	if len(steps) == 0 {
@@ -67,7 +71,7 @@ func (d *differ) renameObjects() string {
 		}
 	}
 	for _, m := range d.from.Made {
-		if now, stays := identifiedAs(d.to.Made, m.identity()); stays && m.ID() != now.ID() {
+		if now, stays := identifiedAs(d.to.Made, m.identity()); stays {
 			r.made(m, now)
 		}
 	}
@@ -200,7 +204,7 @@ $do$;
 
 // made moves what functions made at run time.
 func (r *renamer) made(from, to Made) {
-	if from.Kind == "publication" {
+	if from.Kind == "publication" && from.Name != to.Name {
 		r.moves = append(r.moves, move{"publication", from.Name, to.Name, func(old, new string) string {
 			return fmt.Sprintf("do $do$\nbegin\n    if exists (select from pg_catalog.pg_publication p where p.pubname = %s) then\n"+
 				"        alter publication %s rename to %s;\n    end if;\nend;\n$do$;\n", sqltext.Literal(old), sqltext.Ident(old), sqltext.Ident(new))
@@ -213,7 +217,7 @@ func (r *renamer) made(from, to Made) {
 		}
 		a, b := sqltext.Statement{Schema: old.Schema, Name: old.Name}, sqltext.Statement{Schema: new.Schema, Name: new.Name}
 		r.relation(old.Kind, a, b, true)
-		if old.Kind == "table" {
+		if old.Kind == "table" && (old.Schema != new.Schema || old.Name != new.Name) {
 			r.constraints(a, b, old.Constraints, new.Constraints)
 		}
 		if new.Comment != "" && new.Comment != old.Comment {
