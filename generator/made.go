@@ -37,13 +37,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, c := range view.Captures {
-		names := ""
+		var naming *upgrade.Naming
 		if !c.Made {
-			names = execute("now/absent.sql", c)
+			naming = &upgrade.Naming{View: c.Absent.String(), SQL: execute("now/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Name: c.ID(), Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
-			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Names: names,
+			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}
 	for _, o := range view.EventOutboxes() {

@@ -108,7 +108,13 @@ type Made struct {
 	Columns   []string   `json:"columns,omitempty"`   // of what users see of a stream table
 	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
-	Names     string     `json:"names,omitempty"`     // the statement that puts names into it that others have by now
+	Naming    *Naming    `json:"naming,omitempty"`
+}
+
+// Naming is a view that names others, so that it has to be made again when these are renamed.
+type Naming struct {
+	View string `json:"view"`
+	SQL  string `json:"sql"`
 }
 
 // Relation is a table, view, sequence or index that is made at run time.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -294,10 +295,10 @@ func pgConfig(in sandbox.Install, what string) string {
 }
 
 // putFiles does what make install does with the generated files.
-func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension) {
+func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension, released ...upgrade.Manifest) {
 	t.Helper()
 	directory := extensionDirectory(t, in)
-	files, err := e.Files(nil)
+	files, err := e.Files(released)
 	if err != nil {
 		t.Fatal(err)
 	}
