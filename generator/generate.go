@@ -25,6 +25,7 @@ func Generate(s *spec.Spec, released ...upgrade.Manifest) (*Extension, *diag.Lis
 	if traced.moved() {
 		e.follow(s, traced, original, errs)
 	}
+	upgrade.KeepOrder(traced.released, e.Objects)
 	if last := traced.last; errs.Empty() && last.Version != "" {
 		for _, refused := range upgrade.OtherColumns(last, e.Manifest()) {
 			errs.Add(otherColumns(s, refused))

@@ -19,8 +19,9 @@ const (
 
 // lineage knows under which names things were released first.
 type lineage struct {
-	named []upgrade.Named
-	last  upgrade.Manifest // the released version before
+	named    []upgrade.Named
+	released []upgrade.Manifest // before this version, oldest first
+	last     upgrade.Manifest   // of them
 }
 
 // first is the name under which something was released first.
@@ -84,7 +85,7 @@ func trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *lineage 
 			t.released, t.last = append(t.released, m), m
 		}
 	}
-	l := &lineage{last: t.last}
+	l := &lineage{released: t.released, last: t.last}
 	for _, d := range t.all {
 		n := upgrade.Named{Kind: d.kind, Name: d.name, RenamedFrom: d.from}
 		if before, ok := t.before(d); ok {

@@ -111,8 +111,11 @@ func (e *Extension) follow(s *spec.Spec, traced *lineage, original *spec.Spec, e
 	var why string
 	if first == nil {
 		why = problems.Errors()[0].Message
-	} else if err := e.origins(first); err != nil {
-		why = err.Error()
+	} else {
+		upgrade.KeepOrder(traced.released, first.Objects)
+		if err := e.origins(first); err != nil {
+			why = err.Error()
+		}
 	}
 	for n, d := range declarations(s) {
 		if name := traced.named[n]; why != "" && name.Origin != "" {

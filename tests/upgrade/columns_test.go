@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,5 +84,46 @@ func TestOutboxColumns(t *testing.T) {
 	got := pgtest.One[string](t, db, "select format('%s %s %s', payload -> 'full_refresh', inserted_count, jsonb_path_query_first(payload, '$.inserted[*] ? (@.id == 3)')) from pgtrickle.poll_outbox('copy', 'c')")
 	if want := `true 300 {"id": 3, "status": "new"}`; got != want {
 		t.Errorf("consumers get %s, want %s", got, want)
+	}
+}
+
+// TestColumnOrder: columns that later versions bring come last in a fresh install, too, whatever their place in the definition.
+func TestColumnOrder(t *testing.T) {
+	loaded, problems := spec.Load("renames/01.yaml")
+	if !problems.Empty() {
+		t.Fatal(problems)
+	}
+	next := func(released []upgrade.Manifest, without ...string) *generator.Extension {
+		loaded[0].Extension.Version = fmt.Sprintf("1.%d.0", len(released))
+		e, errs := generator.Generate(loaded[0], released...)
+		if !errs.Empty() {
+			t.Fatal(errs)
+		}
+		for n := range e.Objects {
+			for _, column := range without {
+				if o := &e.Objects[n]; o.Kind == "table" {
+					o.SQL = regexp.MustCompile("(?m)^    "+column+" .*,\n").ReplaceAllString(o.SQL, "")
+				}
+			}
+		}
+		return e
+	}
+	versions := []*generator.Extension{next(nil, "runs", "calls", "finished")}
+	versions = append(versions, next(manifests(versions), "finished"))
+	versions = append(versions, next(manifests(versions)))
+	released := manifests(versions)
+	fresh := installedFresh(t, versions)
+	for from := range versions {
+		for to := from + 1; to < len(versions); to++ {
+			db := pgtest.DB(t)
+			sources(t, db)
+			apply(t, db, versions[from], live.Options{})
+			apply(t, db, versions[to], live.Options{Released: released})
+			same(t, fresh[versions[to].Version], snapshot(t, db))
+		}
+	}
+	want := "column pgtrickle.payments_deltas 15 finished bigint"
+	if !slices.ContainsFunc(fresh["1.2.0"], func(line string) bool { return strings.HasPrefix(line, want) }) {
+		t.Errorf("no %q in a fresh install", want)
 	}
 }
