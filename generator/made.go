@@ -61,16 +61,34 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs", Columns: t.Visible, Relations: tableRelations(t),
+			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock: refillLock(t),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {
 		made = append(made, upgrade.Made{Kind: "outbox", Name: o.Name, Drop: dropOutbox(o), Holds: o.Asked, Lenient: o.Lenient, Relations: outboxRelations(o)})
 	}
 	return made
+}
+
+// remakeLock is what keeps waiting while a stream table of another definition is made and filled.
+func remakeLock(t render.StreamTable) string {
+	const readers = "ACCESS EXCLUSIVE on it, as long as its query runs"
+	if t.Immediate {
+		return readers + ", and so do writers of what it reads wait"
+	}
+	return readers
+}
+
+// refillLock is what keeps waiting while the rows of one are computed anew.
+func refillLock(t render.StreamTable) string {
+	if t.Immediate {
+		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
+	}
+	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
 }
 
 // dropOutbox removes the outbox of a stream table and its consumer groups, where it is enabled.
