@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'events',
         'version': '1.0.0',
-        'digest': '1731cc556abba6df29396132044bb63c',
+        'digest': '576da6911a27f3d7b145bec4ad2e8a70',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
