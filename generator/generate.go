@@ -188,11 +188,17 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 	}
 	for i, t := range view.StreamTables {
 		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
-		for _, name := range []render.Name{t.Table, t.Rows} {
+		for _, name := range []render.Name{t.Table, t.Rows, t.Old} {
 			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
 		}
 		b.add("stream_table/attach.sql", t)
 		b.add("stream_table/fit.sql", t)
+		if t.Online {
+			b.add("stream_table/aside.sql", t)
+			b.add("stream_table/swap.sql", t)
+		} else if of := &s.StreamTables[compiled.order[i]]; of.Rebuild == spec.RebuildOnline {
+			b.errs.Add(notOnline(of.Field("rebuild"), t))
+		}
 		if len(t.Delta) > 0 {
 			b.add("stream_table/merge.sql", t)
 			if t.Outbox != nil && !t.Immediate {

@@ -59,7 +59,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		t.Outbox = nil // that changes nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), Definition: digestOf("stream_table/attach.sql", t),
-			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
+			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s, %s;\n", t.Table, t.Rows, t.Old),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
@@ -76,6 +76,9 @@ func madeOf(view render.Extension) []upgrade.Made {
 
 // remakeLock is what keeps waiting while a stream table of another definition is made and filled.
 func remakeLock(t render.StreamTable) string {
+	if t.Online {
+		return "ACCESS EXCLUSIVE on it, for a moment: it is filled beside the old rows, which are shown until then"
+	}
 	const readers = "ACCESS EXCLUSIVE on it, as long as its query runs"
 	if t.Immediate {
 		return readers + ", and so do writers of what it reads wait"

@@ -124,6 +124,19 @@ func notRenamed(at diag.Pos, d declared, first, why string) diag.Error {
 	}
 }
 
+func notOnline(at diag.Pos, t render.StreamTable) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "conflict",
+		Message: fmt.Sprintf("stream table %s is in immediate mode: writers keep it up to date, so it cannot be made anew beside the old one", t.ID()),
+		Hint:    "leave rebuild out",
+	}
+	if !t.Immediate {
+		e.Message = fmt.Sprintf("stream table %s cannot be made anew beside the old one: others follow its changes", t.ID())
+		e.Hint = "leave rebuild out; or give those that read it refresh_mode: full"
+	}
+	return e
+}
+
 // otherColumns is at the query that changes the columns.
 func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
 	e := diag.Error{Pos: s.At, Code: "outbox-columns", Message: refused.Message, Hint: refused.Hint}

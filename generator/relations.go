@@ -36,6 +36,7 @@ func tableRelations(t render.StreamTable) []upgrade.Relation {
 		relation("view", t.Table, t.Comment()), relation("table", t.Rows, t.RowsComment(), notNull(t.Rows, append(t.NotNull, "__mult")...)...),
 		relation("index", t.KeyIndex, ""), relation("index", t.LookupIndex, ""), relation("index", t.HashIndex, ""),
 	}
+	all = append(all, relation("table", t.Old, ""))
 	for _, i := range t.Indexes {
 		all = append(all, relation("index", i.Name, ""))
 	}

@@ -4,7 +4,7 @@
     {%- do return({
         'name': 'sales',
         'version': '1.0.0',
-        'digest': '901d992489627317a4b6739ed94680cf',
+        'digest': '4dd9c79656a3dce90684dd2c97a207b3',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
