@@ -65,7 +65,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: refillLock(t),
+			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {

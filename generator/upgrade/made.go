@@ -74,10 +74,12 @@ $do$;
 
 // remake has what changed made anew.
 func (d *differ) remake() {
+	anew := map[string]bool{}
 	for _, m := range d.to.Made {
 		switch was, there := identifiedAs(d.from.Made, m.identity()); {
-		case !there:
+		case !there || m.PartOf != "" && anew[m.PartOf]:
 		case was.Definition != m.Definition:
+			anew[m.ID()] = true
 			d.add(Step{Action: "rebuild", Object: m.ID(), SQL: d.guard(was, m) + m.Anew, Lock: m.Lock})
 		case was.Naming != nil && m.Naming != nil && *was.Naming != *m.Naming:
 			d.add(Step{Action: "change", Object: m.ID(), SQL: d.nameAgain(*m.Naming), Follows: true})

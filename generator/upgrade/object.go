@@ -109,6 +109,7 @@ type Made struct {
 	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
 	Naming    *Naming    `json:"naming,omitempty"`
+	PartOf    string     `json:"part_of,omitempty"` // the id of what is never made anew without it
 }
 
 // Naming is a view that names others, so that it has to be made again when these are renamed.
