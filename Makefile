@@ -4,6 +4,14 @@
 # -count=1: what a test says of a server is not worth keeping.
 GOTEST := go test -p 2 -count=1 -timeout 20m
 MAJORS := 14 15 16 17 18
+SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade ./tests/crash ./tests/examples
+
+# What differs from version to version is the SQL that they take and how they lock. The ends of the range get all scripts, the named interleavings and
+# the upgrades; those between get the scripts.
+ENDS := 14 18
+BETWEEN := 16 17
+END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestGroups|TestDifferential|TestImmediate|TestUpgradedEqualsFresh)$$
+BETWEEN_TESTS := ^(TestContract|TestCommands|TestSources|TestVirtualColumns)$$
 
 .PHONY: help
 help: ## show this help
@@ -31,8 +39,23 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 	SLUICE_TEST_MATRIX=1 $(GOTEST) ./cmd/sandbox
 	@for major in $(MAJORS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GOTEST) ./tests/pgtest/... ./tests/isolation/... ./tests/live/... || exit 1; \
+		SLUICE_TEST_PG=$$major $(GOTEST) $(SERVER_TESTS) || exit 1; \
 	done
+
+.PHONY: test-versions
+test-versions: deps ## run what shows most on the versions beside 15, in minutes
+	@for major in $(ENDS); do \
+		echo "PostgreSQL $$major"; \
+		SLUICE_TEST_PG=$$major $(GOTEST) -run '$(END_TESTS)' ./tests/isolation ./tests/live ./tests/live/commands ./tests/live/sources ./tests/upgrade || exit 1; \
+	done
+	@for major in $(BETWEEN); do \
+		echo "PostgreSQL $$major"; \
+		SLUICE_TEST_PG=$$major $(GOTEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/live/commands ./tests/live/sources || exit 1; \
+	done
+
+.PHONY: test-cron
+test-cron: deps ## prove the jobs with a pg_cron that knows seconds, which is built from its repository
+	bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GOTEST) ./tests/cron
 
 .PHONY: test-dbt
 test-dbt: deps ## run the generated dbt packages with dbt, which comes from PyPI into the user's cache directory

@@ -30,6 +30,14 @@ type option func(*Object)
 func dumped(o *Object) { o.Dump = true }
 func holds(o *Object)  { o.Dump, o.Holds = true, true }
 
+// fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
+func fires(when string) option {
+	return func(o *Object) {
+		trigger, table, _ := strings.Cut(o.Signature, " on ")
+		o.SQL += fmt.Sprintf("alter table %s enable %s trigger %s;\n", table, when, trigger)
+	}
+}
+
 // add renders one template into one object. What it creates is read from the statement itself.
 func (b *builder) add(template string, data any, options ...option) {
 	sql := execute(template, data)
@@ -38,7 +46,11 @@ func (b *builder) add(template string, data any, options ...option) {
 		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", template, err, sql))
 	}
 	b.check(template, sql, created.CheckBody)
-	o := Object{Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created.Statement)}
+	o := Object{
+		Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created.Statement),
+		Template: strings.TrimSuffix(template, ".sql"),
+	}
+	_, o.Shared = data.(render.Extension)
 	b.claimName(created.Statement)
 	b.push(o, options)
 	if definer(sql) {
@@ -58,7 +70,7 @@ func definer(sql string) bool {
 // addStatement renders a template whose statement creates no object that the parser could name.
 func (b *builder) addStatement(kind, signature, template string, data any, drop string) {
 	sql := b.render(template, data)
-	b.push(Object{Kind: kind, Signature: signature, SQL: sql, Drop: drop}, nil)
+	b.push(Object{Kind: kind, Signature: signature, SQL: sql, Drop: drop, Template: strings.TrimSuffix(template, ".sql")}, nil)
 }
 
 func (b *builder) push(o Object, options []option) {

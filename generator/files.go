@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/pgsluice/sluice/generator/docs"
 	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
@@ -53,6 +54,13 @@ func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manife
 	}
 	dbt, err := e.dbtFiles(released)
 	maps.Copy(files, dbt)
+	if err != nil {
+		return files, err
+	}
+	reference, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.Objects})
+	for name, text := range reference {
+		files[e.Name+"/docs/"+name] = text
+	}
 	return files, err
 }
 

@@ -274,9 +274,18 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("inbox/"+template+".sql", i)
 	}
 	b.add("inbox/expired.sql", i, dumped)
+	b.add("inbox/alerted.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "updated", "moved", "deleted", "truncated",
-		"inserted_trigger", "updated_trigger", "moved_trigger", "deleted_trigger", "truncated_trigger",
+		"counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
+	} {
+		b.add("inbox/"+template+".sql", i)
+	}
+	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
+		b.add("inbox/"+template+".sql", i, fires("always"))
+	}
+	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+	b.add("inbox/revived_trigger.sql", i, fires("always"))
+	for _, template := range []string{
 		"claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
 		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
 	} {
@@ -327,7 +336,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}
-	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "tick", "tick_once", "run"} {
+	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)
 	}
 }

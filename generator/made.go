@@ -20,19 +20,9 @@ func madeOf(view render.Extension) []upgrade.Made {
 	forget := func(source string) string {
 		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
 	}
-	// Captures let triggers of an inbox fire on replicas, too.
-	usual := func(table render.Name) string {
-		for _, i := range view.Inboxes {
-			if i.Table == table {
-				return fmt.Sprintf("alter table %[1]s enable trigger sluice_inserted;\nalter table %[1]s enable trigger sluice_updated;\nalter table %[1]s enable trigger sluice_moved;\n"+
-					"alter table %[1]s enable trigger sluice_deleted;\nalter table %[1]s enable trigger sluice_truncated;\n", table)
-			}
-		}
-		return ""
-	}
 	for _, s := range view.Sources {
 		made = append(made, upgrade.Made{
-			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()) + usual(s.Table),
+			Kind: "change log", Name: s.ID(), Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()),
 			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
 		})
 	}

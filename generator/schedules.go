@@ -31,8 +31,16 @@ func tickEvery(s *spec.Spec) time.Duration {
 	return time.Duration(every)
 }
 
-// slack is a schedule less a tenth, so that the jitter of ticks does not skip every other one.
-func slack(every spec.Duration) string { return (every - every/10).Interval() }
+// ago is the condition that a moment lies back by a schedule less a tenth, so that the jitter of ticks does not skip every other one.
+// One that is yet to come is from before the clock was set back.
+func ago(moment string, every spec.Duration) string {
+	return fmt.Sprintf("%s not between clock_timestamp() - %s and clock_timestamp()", moment, (every - every/10).Interval())
+}
+
+// missed is the condition that a cron expression, whose function is lastDue, named a minute since a moment.
+func missed(moment, lastDue string) string {
+	return fmt.Sprintf("(%[1]s < %[2]s(clock_timestamp()) or %[1]s > clock_timestamp())", moment, lastDue)
+}
 
 // lastDue is the function that knows when a cron expression was due; nil for other schedules.
 func lastDue(schedule spec.Schedule, extension, path, what string, fn render.Name) *render.LastDue {
@@ -97,11 +105,11 @@ func (p *planner) shortest(n int) spec.Duration {
 func (p *planner) due(n int) string {
 	var conds []string
 	if every := p.shortest(n); every > 0 {
-		conds = append(conds, "s.checked_at <= clock_timestamp() - "+slack(every))
+		conds = append(conds, ago("s.checked_at", every))
 	}
 	for _, m := range p.compiled.calledBy(n) {
 		if t := &p.spec.StreamTables[m]; t.Schedule.Cron != "" {
-			conds = append(conds, fmt.Sprintf("s.checked_at < %s(clock_timestamp())", p.in(p.base(t)+"_last_due")))
+			conds = append(conds, missed("s.checked_at", p.in(p.base(t)+"_last_due").String()))
 		}
 	}
 	if len(conds) == 1 {

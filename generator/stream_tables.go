@@ -126,12 +126,12 @@ func (p *planner) table(n, order int) render.StreamTable {
 	beside := func(suffix string) render.Name { return p.in(base + suffix) }
 	storage := view.Storage()
 	table := render.StreamTable{
-		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: "stream_tables." + t.Name, Order: order,
+		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: p.path(t), Order: order,
 		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
-		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, "stream_tables."+t.Name, "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
+		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
 		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
@@ -151,9 +151,13 @@ func (p *planner) table(n, order int) render.StreamTable {
 	if !storage.Hashed() {
 		table.UniqueKey = storage.Index()
 	}
+	for i, o := range view.Output {
+		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i)})
+	}
 	for i, columns := range t.Indexes {
 		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
 		for _, c := range columns {
+			index.Names = append(index.Names, c.Value)
 			index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
 		}
 		table.Indexes = append(table.Indexes, index)
@@ -183,9 +187,19 @@ func (p *planner) table(n, order int) render.StreamTable {
 	return table
 }
 
+// path is where in the spec a stream table comes from.
+func (p *planner) path(t *spec.StreamTable) string {
+	for _, i := range p.spec.Inboxes {
+		if i.Materialize && i.At == t.At {
+			return "inboxes." + i.Name
+		}
+	}
+	return "stream_tables." + t.Name
+}
+
 // ofInbox reports whether a stream table stands for a relation of an inbox.
 func (p *planner) ofInbox(t *spec.StreamTable) bool {
-	return slices.ContainsFunc(p.spec.Inboxes, func(i spec.Inbox) bool { return i.Materialize && i.At == t.At })
+	return strings.HasPrefix(p.path(t), "inboxes.")
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update

@@ -32,7 +32,7 @@ func (b *builder) surface(view render.Extension) {
 // strategies says what each strategy does.
 var strategies = map[ivm.Strategy]string{
 	ivm.MergeRows:   "the rows by which the query changes are added and taken away",
-	ivm.MergeGroups: "to the stored groups is added by what their rows change",
+	ivm.MergeGroups: "what their rows change is added to the stored groups",
 	ivm.RescanKeys:  "groups that changes touch are computed anew",
 	ivm.Recompute:   "everything is computed anew, and the difference is applied",
 }

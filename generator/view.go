@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -12,12 +11,12 @@ import (
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema, Every: tickEvery(s)}
 	for _, def := range spec.SettingDefs {
-		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Switch: def.IsSwitch(), Positive: def.Min > 0})
+		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0})
 	}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
 		view.Inboxes = append(view.Inboxes, inbox)
-		view.OwnTables = append(view.OwnTables, inbox.Table)
+		view.OwnTables = append(view.OwnTables, inbox.Table, inbox.Dead)
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)
@@ -70,7 +69,7 @@ func inboxRelations(i *spec.Inbox) render.InboxRelations {
 		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), Fence: in("_fence"),
 		DeltaNo: in("_delta_no"), Deltas: in("_deltas"), DeltasLast: in("_deltas_last"), Totals: in("_totals"), Expired: in("_expired"), Rates: in("_rates"),
 		Requeue: in("_requeue"), RequeueDue: in("_requeue_due"), RequeueReceived: in("_requeue_received"),
-		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"),
+		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"), Alerted: in("_alerted"),
 		PendingView: in("_pending"), DLQView: in("_dlq"), CountsView: in("_counts"), StatsView: in("_stats"),
 	}
 }
@@ -80,7 +79,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), MovedFn: at("_moved"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"),
+		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), MovedFn: at("_moved"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"), AppliedFn: at("_applied"), RevivedFn: at("_revived"),
 		ClaimFn: at("_claim"), PendingFn: at("_first_pending"), ReceiveFn: at("_receive"),
 		MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"), ReplayFn: at("_replay"),
 		SummaryFn: at("_summary"), HealthFn: at("_health"), StatusFn: at("_status"), ErrorsFn: at("_errors"),
@@ -95,15 +94,15 @@ func lastDueOf(s *spec.Spec, i *spec.Inbox) render.Name {
 	return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + "_last_due")}
 }
 
-// dueInbox is the condition that a tick looks at an inbox whose task is row t. Up to a second every tick looks.
+// dueInbox is the condition that a tick looks at an inbox whose task is row t; empty if every tick looks, as it does up to a second.
 func dueInbox(s *spec.Spec, i *spec.Inbox) string {
 	switch every := i.Schedule.Every; {
 	case i.Schedule.Cron != "":
-		return fmt.Sprintf("t.last_run_at < %s(clock_timestamp())", lastDueOf(s, i))
+		return missed("t.last_run_at", lastDueOf(s, i).String())
 	case every <= usualTick:
-		return "t.last_run_at <= clock_timestamp() - interval '0'"
+		return ""
 	default:
-		return "t.last_run_at <= clock_timestamp() - " + slack(every)
+		return ago("t.last_run_at", every)
 	}
 }
 

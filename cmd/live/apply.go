@@ -69,7 +69,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 			return err
 		}
 		switch {
-		case found.Digest == e.Digest() && found.Name == e.Name:
+		case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options):
 			return nil
 		case found.Name == "":
 			did.Changed = true
@@ -87,6 +87,12 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	}
 	did.Changed = did.Changed && err == nil
 	return did, err
+}
+
+// renumbered reports whether a new version has the objects of the one that was released before it: its number has to be told.
+func renumbered(found Installed, e *generator.Extension, options Options) bool {
+	_, released := like(found, options.Released)
+	return released && found.Version != e.Version
 }
 
 // ApplyScript is what Apply would run to install, as a script for psql.
@@ -136,11 +142,26 @@ func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Opt
 		if err := handToTLE(ctx, tx, e, options.Released); err != nil {
 			return err
 		}
+	} else if err := hasFiles(ctx, tx, e); err != nil {
+		return err
 	}
 	if err := script(ctx, tx, installScript(e, flavour)); err != nil {
 		return err
 	}
 	return asGenerated(ctx, tx, e, flavour)
+}
+
+// hasFiles refuses an extension whose files the server does not find; each version of PostgreSQL has other words for it.
+func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
+	var there bool
+	err := tx.QueryRow(ctx, "select exists (select from pg_available_extension_versions v where v.name = $1 and v.version = $2)", e.Name, e.Version).Scan(&there)
+	if err != nil || there {
+		return err
+	}
+	return Refusal{
+		fmt.Sprintf("the server has no files of extension %s %s", e.Name, e.Version),
+		"put those of the artifact directory there: make -C " + e.Name + "/extension install; where nobody can, take --flavour plain or tle",
+	}
 }
 
 // installed reads what is in the extension's schema.

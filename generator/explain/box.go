@@ -3,16 +3,8 @@ package explain
 import (
 	"strings"
 
+	"github.com/pgsluice/sluice/generator/page"
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/diag"
-)
-
-// Sizes in pixels; text is monospaced.
-const (
-	charWidth  = 7.25 // of 12 px text
-	lineHeight = 16
-	padding    = 9
-	stripe     = 4
 )
 
 // Sizes of boxes in characters and lines.
@@ -22,43 +14,25 @@ const (
 	maxLines  = 10
 )
 
-// box is an operator in a picture.
-type box struct {
-	algebra.Description
-	lines         []string // what it does, wrapped
-	law           []string // how it is differentiated, wrapped
-	full          string   // what it does, not wrapped
-	width, height int
-	at            point // its upper left corner
+// colors are those of operators at their boxes' left edges; the others are grey.
+var colors = map[string]string{
+	"source": page.Blue, "before": page.Blue, "values": page.Blue,
+	"Δ":         page.Amber,
+	"aggregate": page.Green, "aggregate global": page.Green, "distinct": page.Green,
+	"join": page.Violet,
 }
 
-func newBox(d algebra.Description, law string) *box {
-	b := &box{Description: d}
-	texts := wrap(listed(d.Keys, "by ", ","), wrapAt)
+// newBox is the box of an operator: what it does, and the law by which it is differentiated.
+func newBox(d algebra.Description, law string) *page.Box {
+	texts := page.Wrap(listed(d.Keys, "by ", ","), wrapAt)
 	between := ","
 	if d.Kind == "filter" || d.Kind == "join" {
 		between = " and"
 	}
-	texts = append(texts, wrap(listed(d.Items, "", between), wrapAt)...)
-	b.full = strings.Join(texts, "\n")
-	b.lines = short(texts)
-	b.law = wrap(strings.Fields(law), wrapLawAt)
-	b.measure()
-	return b
-}
-
-// head is the first line.
-func (b *box) head() string { return strings.TrimSpace(b.Kind + " " + b.Of) }
-
-func (b *box) measure() {
-	chars := diag.Width(b.head())
-	for _, line := range append(append([]string{}, b.lines...), b.law...) {
-		chars = max(chars, diag.Width(line)+strings.Count(line, "⋈")+strings.Count(line, "⋉")) // these are wide in many fonts
-	}
-	b.width = int(float64(chars)*charWidth) + 2*padding + stripe
-	b.height = (1+len(b.lines)+len(b.law))*lineHeight + padding
-	if len(b.law) > 0 {
-		b.height += padding / 2
+	texts = append(texts, page.Wrap(listed(d.Items, "", between), wrapAt)...)
+	return &page.Box{
+		Kind: d.Kind, Of: d.Of, Lines: short(texts), Notes: page.Wrap(strings.Fields(law), wrapLawAt),
+		Full: strings.Join(texts, "\n"), Color: colors[d.Kind],
 	}
 }
 
@@ -83,29 +57,4 @@ func listed(items []string, before, between string) []string {
 		}
 	}
 	return texts
-}
-
-// wrap fills lines with texts. One that is too long for a line is broken at its blanks, and a word that is too long has a line of its own.
-func wrap(texts []string, at int) []string {
-	var lines []string
-	line := ""
-	put := func(text string) {
-		if line != "" && diag.Width(line)+1+diag.Width(text) > at {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+text, " ")
-	}
-	for _, text := range texts {
-		if diag.Width(text) <= at {
-			put(text)
-			continue
-		}
-		for _, word := range strings.Fields(text) {
-			put(word)
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -4,6 +4,7 @@ package explain
 import (
 	"strings"
 
+	"github.com/pgsluice/sluice/generator/page"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -67,7 +68,7 @@ func (t Table) draw(stage string, draw ivm.Draw) string {
 }
 
 // picture lays out the tree of a stage; nil if there is none.
-func (t Table) picture(stage string) (p *picture) {
+func (t Table) picture(stage string) (p *page.Picture) {
 	law := t.View.Law
 	if stage != StageResolve {
 		law = nil // it has been applied
@@ -99,17 +100,17 @@ func (t Table) svg(stage string) string {
 	if stage != "" {
 		stages = []string{stage}
 	}
-	var panels []panel
+	var panels []page.Panel
 	for _, s := range stages {
 		if p := t.picture(s); p != nil {
-			panels = append(panels, panel{t.title(s), p})
+			panels = append(panels, page.Panel{Title: t.title(s), Picture: p})
 		}
 	}
 	label := "How " + t.Name + " is maintained"
 	if len(panels) == 0 {
-		return notice(label, append([]string{t.headline()}, t.reasons()...))
+		return page.Notice(label, append([]string{t.headline()}, t.reasons()...))
 	}
-	return svg(label, panels)
+	return page.SVG(label, panels...)
 }
 
 // headline says how the stream table is maintained.

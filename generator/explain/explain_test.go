@@ -27,12 +27,12 @@ func TestPictures(t *testing.T) {
 				continue
 			}
 			drawn++
-			if overlap(p.boxes) {
+			if p.Overlap() {
 				t.Errorf("boxes overlap in %s of %s", stage, view.Query.Text)
 			}
-			for _, b := range p.boxes {
-				if stage == StageResolve && len(b.law) == 0 {
-					t.Errorf("%s has no law", b.head())
+			for _, b := range p.Boxes {
+				if stage == StageResolve && len(b.Notes) == 0 {
+					t.Errorf("%s has no law", b.Kind)
 				}
 			}
 			checkXML(t, view.svg(stage))

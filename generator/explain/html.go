@@ -4,21 +4,21 @@ import (
 	_ "embed"
 	"html/template"
 	"slices"
-	"strings"
 
+	"github.com/pgsluice/sluice/generator/page"
 	"github.com/pgsluice/sluice/ivm"
 )
 
 //go:embed page.html.tmpl
 var pageText string
 
-// page is what the template reads.
-type page struct {
+// view is what the template reads.
+type view struct {
 	Name, Strategy, How string
 	Reasons             []reason
 	Sources             []source
 	Indexes             []string
-	Query, SQL          []codeLine
+	Query, SQL          []page.Line
 	QueryFile           string
 	Trees               []tree
 	Changes             bool // a tree of changes is among them
@@ -38,17 +38,11 @@ type tree struct {
 }
 
 func (t Table) html(stage string) (string, error) {
-	parsed, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return "", err
-	}
-	var out strings.Builder
-	err = parsed.Execute(&out, t.page(stage))
-	return out.String(), err
+	return page.HTML(pageText, t.pageOf(stage))
 }
 
-func (t Table) page(stage string) page {
-	p := page{Name: t.Name, Strategy: string(t.View.Strategy()), How: t.how()}
+func (t Table) pageOf(stage string) view {
+	p := view{Name: t.Name, Strategy: string(t.View.Strategy()), How: t.how()}
 	for _, r := range t.View.Full {
 		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, instead(r)})
 	}
@@ -65,7 +59,7 @@ func (t Table) page(stage string) page {
 	}
 	if stage == "" || stage == StageSQL {
 		p.QueryFile = t.Query.File
-		p.Query, p.SQL = codeLines(t.Query.Text, t.Query.Line), codeLines(t.SQL, 1)
+		p.Query, p.SQL = page.Code(t.Query.Text, t.Query.Line), page.Code(t.SQL, 1)
 	}
 	p.Trees = t.trees(stage)
 	p.Changes = stage != StageResolve && len(p.Trees) > 0
@@ -81,8 +75,8 @@ func (t Table) trees(stage string) []tree {
 		if p == nil {
 			continue
 		}
-		drawn := svg(t.title(s), []panel{{picture: p}})
-		text := columnNumber.ReplaceAllString(p.svg(), "") // differentiating numbers columns anew
+		drawn := page.SVG(t.title(s), page.Panel{Picture: p})
+		text := page.ColumnNumber.ReplaceAllString(p.Body(), "") // differentiating numbers columns anew
 		trees = append(trees, tree{Title: t.title(s), SVG: template.HTML(drawn), Same: text == before})
 		before = text
 	}

@@ -1,23 +1,20 @@
 package explain
 
-import "github.com/pgsluice/sluice/ivm/algebra"
-
-// picture is a tree, laid out.
-type picture struct {
-	boxes  []*box
-	arrows []arrow
-}
+import (
+	"github.com/pgsluice/sluice/generator/page"
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
 
 // draw lays a tree out. law may tell how an operator is differentiated.
-func draw(root algebra.Node, columns *algebra.Columns, law func(algebra.Node) string) *picture {
-	d := drawing{columns: columns, law: law, picture: &picture{}, drawn: map[algebra.Node]int{}}
+func draw(root algebra.Node, columns *algebra.Columns, law func(algebra.Node) string) *page.Picture {
+	d := drawing{columns: columns, law: law, Picture: &page.Picture{}, drawn: map[algebra.Node]int{}}
 	d.add(root)
-	layout(d.boxes, d.arrows)
-	return d.picture
+	d.Layout()
+	return d.Picture
 }
 
 type drawing struct {
-	*picture
+	*page.Picture
 	columns *algebra.Columns
 	law     func(algebra.Node) string
 	drawn   map[algebra.Node]int // what SQL computes once and reads several times
@@ -32,8 +29,8 @@ func (d *drawing) add(n algebra.Node) int {
 	if d.law != nil {
 		law = d.law(n)
 	}
-	i := len(d.boxes)
-	d.boxes = append(d.boxes, newBox(algebra.Describe(n, d.columns), law))
+	i := len(d.Boxes)
+	d.Boxes = append(d.Boxes, newBox(algebra.Describe(n, d.columns), law))
 	if _, once := n.(*algebra.Distinct); once {
 		d.drawn[n] = i
 	}
@@ -41,15 +38,7 @@ func (d *drawing) add(n algebra.Node) int {
 		return i
 	}
 	for _, in := range n.Inputs() {
-		d.arrows = append(d.arrows, arrow{from: d.add(in), to: i})
+		d.Arrows = append(d.Arrows, page.Arrow{From: d.add(in), To: i})
 	}
 	return i
-}
-
-// size is the room that the boxes need.
-func (p *picture) size() (width, height int) {
-	for _, b := range p.boxes {
-		width, height = max(width, b.at.x+b.width), max(height, b.at.y+b.height)
-	}
-	return width, height
 }

@@ -36,6 +36,8 @@ type Plan struct {
 // Setting is a setting with the value that the spec gives it.
 type Setting struct {
 	Name, Value string
+	Default     string // where the spec gives none
+	About       string
 	Switch      bool // on or off, rather than a number
 	Positive    bool // zero is no number for it
 }

@@ -16,7 +16,7 @@ type Inbox struct {
 	EventID    string // expression over payload, or empty
 	MaxRetries int
 	Schedule   string
-	Due        string   // condition that row t of pgt_tasks is due
+	Due        string   // condition that row t of pgt_tasks is due; empty if it always is
 	LastDue    *LastDue // of a cron expression
 	DeadLetter bool
 	Stats      bool
@@ -39,13 +39,13 @@ type Inbox struct {
 // InboxRelations are the tables, sequences, indexes and views of an inbox.
 type InboxRelations struct {
 	Table, OrderIndex, ClaimCursor, RescanAfter, Fence, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
-	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge                                            Name
+	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge, Alerted                                   Name
 	PendingView, DLQView, CountsView, StatsView                                                             Name
 }
 
 // InboxFunctions are the functions of an inbox.
 type InboxFunctions struct {
-	InsertedFn, UpdatedFn, MovedFn, DeletedFn, TruncatedFn                                Name
+	InsertedFn, UpdatedFn, MovedFn, DeletedFn, TruncatedFn, AppliedFn, RevivedFn          Name
 	ClaimFn, PendingFn, ReceiveFn, MarkProcessedFn, MarkFailedFn, ReplayFn                Name
 	SummaryFn, HealthFn, StatusFn, ErrorsFn                                               Name
 	FoldFn, SettleFn, AuditFn, AlertFn, DrainFn, TidyFn, RebuildFn, PartitionFn, Progress Name

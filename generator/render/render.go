@@ -18,6 +18,9 @@ var all = parse()
 func parse() *template.Template {
 	root := template.New("").Funcs(funcs()).Option("missingkey=error")
 	walk(func(path, text string) {
+		if strings.HasPrefix(path, "docs/") {
+			return // package docs has those
+		}
 		t := root.New(path)
 		if strings.HasPrefix(path, "dbt/") {
 			t.Delims("<<", ">>") // braces are Jinja's there

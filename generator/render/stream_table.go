@@ -30,6 +30,7 @@ type StreamTable struct {
 	Seldom                                       bool     // a refresh after filling it would be a waste
 
 	Visible     []string // columns
+	Columns     []Column // the same, as far as they are known
 	Stored      []string // those of Rows that a query fills
 	Identity    []string // those of them by which a row is found
 	NotNull     []string // those of Identity that hold no nulls
@@ -113,6 +114,13 @@ type Changes struct {
 type Index struct {
 	Name    Name
 	Columns []string // expressions, as SQL
+	Names   []string // what those show
+}
+
+// Column is a column of a stream table. Its type is empty where only the server knows it.
+type Column struct {
+	Name, Type string
+	NotNull    bool
 }
 
 // Key is the index's columns.

@@ -27,6 +27,9 @@ type Object struct {
 	OriginID     string `json:"origin_id,omitempty"`
 	OriginDigest string `json:"origin_digest,omitempty"` // of the statement
 	OriginSQL    string `json:"origin_sql,omitempty"`    // of tables
+
+	Template string `json:"-"` // that it was made of, below templates/ and without .sql.tmpl
+	Shared   bool   `json:"-"` // is not of a single inbox, outbox or stream table
 }
 
 // ID identifies the object within an extension.

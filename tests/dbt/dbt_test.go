@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -36,7 +38,7 @@ func newDB(t *testing.T) *pgtest.Database {
 }
 
 // exact fails the test unless the stream tables hold what their queries return.
-func exact(t *testing.T, db *pgtest.Database) {
+func exact(t *testing.T, db pgtest.Querier) {
 	t.Helper()
 	for _, name := range []string{"order_totals", "templates"} {
 		query := pgtest.One[string](t, db, "select query from pgtrickle.pgt_stream_tables where pgt_name = $1", name)
@@ -184,6 +186,60 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("version %s is installed", got)
 	}
 	p.run("run-operation", "check_version")
+}
+
+// TestExtension upgrades what create extension made: by ALTER EXTENSION, once the server has the scripts.
+func TestExtension(t *testing.T) {
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	first, second, third := versions(t)
+	installed.PutFiles(t, install, first)
+	server := installed.Start(t, install)
+	db := &pgtest.Database{Name: "dbt", Server: server}
+	execute(t, pgtest.Connect(t, server.DSN("postgres")), "create database dbt owner "+pgtest.Owner)
+	conn := pgtest.Connect(t, db.DSN())
+	execute(t, conn, rawOrders)
+	execute(t, conn, `create extension "dbt-shop"`)
+	is := func(version string) {
+		t.Helper()
+		got := pgtest.One[string](t, conn, "select concat_ws(' ', e.version, x.extversion, e.flavour) from pgtrickle.pgt_extension e, pg_extension x where x.extname = e.name")
+		if want := version + " " + version + " extension"; got != want {
+			t.Errorf("%s is installed, want %s", got, want)
+		}
+	}
+
+	p := newProject(t, db, first)
+	p.write("models/large_customers.sql", "select 1 as customer_id")
+	p.run("deps")
+	p.run("run")
+	exact(t, conn)
+	is("1.0.0")
+
+	p.generate(third, first.Manifest(), second.Manifest())
+	p.fails([]string{"run"}, "upgrading extension dbt-shop from 1.0.0 to 2.0.0 deletes")
+	p.generate(second, first.Manifest())
+	p.fails([]string{"run"}, "the server has no scripts that lead from there to here. Put them there with make -C out/dbt-shop/extension install")
+	is("1.0.0")
+	installed.PutFiles(t, install, second, first.Manifest())
+	if out := p.run("run"); !strings.Contains(out, "upgrading extension dbt-shop from 1.0.0 to 1.1.0") {
+		t.Errorf("it does not say what it does:\n%s", out)
+	}
+	exact(t, conn)
+	is("1.1.0")
+	if out := p.run("run"); strings.Contains(out, "upgrading") {
+		t.Errorf("a second run upgrades again:\n%s", out)
+	}
+	p.generate(third, first.Manifest(), second.Manifest())
+	installed.PutFiles(t, install, third, first.Manifest(), second.Manifest())
+	p.run(operation("upgrade", "{allow_data_loss: true}")...)
+	p.run("run-operation", "check_version")
+	is("2.0.0")
+}
+
+func execute(t *testing.T, conn *pgx.Conn, sql string) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatalf("%s\nin: %s", pgtest.ErrorText(err), sql)
+	}
 }
 
 // TestAtOnce installs from two runs at the same time: one does it, the other waits and finds it done.

@@ -21,9 +21,9 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 		return
 	}
 	extension := streamsToDump(t)
-	install := relocate(t, pgtest.Server(t).Install)
-	putFiles(t, install, extension)
-	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, extension)
+	from, to := installed.Start(t, install), installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {

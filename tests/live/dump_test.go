@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -24,9 +24,9 @@ func TestDumpAndRestore(t *testing.T) {
 		return
 	}
 	extension := installed.Text(t, dumpSpec)
-	install := relocate(t, pgtest.Server(t).Install)
-	putFiles(t, install, extension)
-	from, to := startWithOwner(t, install), startWithOwner(t, install)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, extension)
+	from, to := installed.Start(t, install), installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDumpAndRestore(t *testing.T) {
 				create(t, to, name)
 				restore(t, from, to, name, format)
 				target := pgtest.Connect(t, to.DSN(name, "user="+pgtest.Owner))
-				run(t, target, "call app.tick()")
+				alerted(t, target, to.DSN(name, "user="+pgtest.Owner))
 				compareStates(t, want, state(t, target))
 				goOn(t, target)
 				dropAll(t, target, extension, flavour)
@@ -71,6 +71,7 @@ from generate_series(1, 500) i`,
 	"call app.tick()", "call app.tick()", "call app.tick()",
 	"select app.inbox_mark_failed('orders', event_id, 'later') from app.inbox_claim('orders', 5)",
 	"select app.inbox_mark_processed('orders', event_id) from app.inbox_claim('orders', 50)",
+	"call app.tick()", // which alerts the dead letters of orders, and not the next one
 	`select app.inbox_mark_failed('Odd "one"', 'x1', 'no') from generate_series(1, 3)`,
 	"select app.pause_inbox('orders')",
 	"update app.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'",
@@ -101,7 +102,7 @@ var states = []string{
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
-	"select event_id from app.orders_dead",
+	"select d::text from app.orders_dead d", // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
 	"select (to_jsonb(g) - 'idle')::text from app.pgt_consumer_groups g",
@@ -131,6 +132,18 @@ func compareStates(t *testing.T, want, got [][]string) {
 		if len(want[i]) == 0 {
 			t.Errorf("%s: no rows, so this proves nothing", sql)
 		}
+	}
+}
+
+// alerted ticks and looks for the only dead letter that was not alerted before the dump.
+func alerted(t *testing.T, target *pgx.Conn, dsn string) {
+	t.Helper()
+	listener := pgtest.OpenSession(t, dsn, "listener")
+	run(t, listener.Conn, "listen pg_trickle_alert")
+	run(t, target, "call app.tick()")
+	heard := listener.Notifications(t.Context(), 200*time.Millisecond)
+	if strings.Count(heard, "\n") != 1 || !strings.Contains(heard, `"event_id": "x1"`) {
+		t.Errorf("alerts after the restore:\n%.500s", heard)
 	}
 }
 
@@ -246,67 +259,8 @@ func output(t testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-func startWithOwner(t *testing.T, install sandbox.Install) *sandbox.Server {
-	t.Helper()
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
-	return server
-}
-
 func create(t *testing.T, server *sandbox.Server, name string) *pgx.Conn {
 	t.Helper()
 	run(t, pgtest.Connect(t, server.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
 	return pgtest.Connect(t, server.DSN(name, "user="+pgtest.Owner))
-}
-
-// relocate copies binaries to where files of extensions may be put beside them. A server finds its share directory by
-// its own place, relative to it as it was built.
-func relocate(t *testing.T, in sandbox.Install) sandbox.Install {
-	t.Helper()
-	root, err := os.MkdirTemp("/tmp", "sluice-install-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(root) })
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	dirs := []string{filepath.Dir(in.Bin)} // bin, lib and share are below
-	if share := pgConfig(in, "--sharedir"); share != "" && !strings.HasPrefix(share, dirs[0]+"/") {
-		dirs = append(dirs, share)
-	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(dir)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		output(t, exec.Command("cp", "-aL", dir, filepath.Join(root, dir)))
-	}
-	in.Bin = filepath.Join(root, in.Bin)
-	return in
-}
-
-func pgConfig(in sandbox.Install, what string) string {
-	out, _ := exec.Command(filepath.Join(in.Bin, "pg_config"), what).Output()
-	return strings.TrimSpace(string(out))
-}
-
-// putFiles does what make install does with the generated files.
-func putFiles(t *testing.T, in sandbox.Install, e *generator.Extension, released ...upgrade.Manifest) {
-	t.Helper()
-	directory := extensionDirectory(t, in)
-	files, err := e.Files(released)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range files {
-		if _, name, isExtension := strings.Cut(path, "/extension/"); isExtension && name != "Makefile" {
-			if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 }

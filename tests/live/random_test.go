@@ -69,11 +69,13 @@ const impatient = "set lock_timeout = '30ms'"
 func newRandomRun(t *testing.T, db *pgtest.Database, seed uint64) *randomRun {
 	r := &randomRun{t: t, rand: rand.New(rand.NewPCG(seed, seed)), db: db, seed: seed, check: db.Connect(t)}
 	for n := range 4 { // the last one never opens a transaction: it ticks
-		conn := db.Connect(t)
-		r.apps = append(r.apps, &app{name: fmt.Sprintf("session %d", n), conn: conn})
-		if _, err := conn.Exec(t.Context(), impatient); err != nil {
-			t.Fatal(err)
-		}
+		r.apps = append(r.apps, &app{name: fmt.Sprintf("session %d", n), conn: db.Connect(t)})
+	}
+	replica := pgtest.Connect(t, db.SuperDSN()) // writes as logical replication does
+	r.apps = append(r.apps, &app{name: "replica", conn: replica})
+	run(t, replica, "set session_replication_role = replica")
+	for _, app := range r.apps {
+		run(t, app.conn, impatient)
 	}
 	return r
 }

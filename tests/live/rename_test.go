@@ -13,17 +13,18 @@ import (
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // TestRenamedExtension goes through the history of renames as an extension, by its scripts, forth and back.
 func TestRenamedExtension(t *testing.T) {
 	versions, released := renames(t)
-	install := relocate(t, pgtest.Server(t).Install)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
 	for n, e := range versions {
-		putFiles(t, install, e, released[:n+1]...)
+		installed.PutFiles(t, install, e, released[:n+1]...)
 	}
-	server := startWithOwner(t, install)
+	server := installed.Start(t, install)
 	ddl := readFile(t, "../upgrade/history/schema.sql")
 	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role mail_worker; create role mail_app; create role mail_watch")
 	fresh := map[string][]string{}

@@ -3,7 +3,6 @@ package live
 import (
 	_ "embed"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,12 +40,12 @@ outboxes:
 
 // TestTLE installs and upgrades through the functions of pg_tle, by apply and by the scripts of the artifact directory.
 func TestTLE(t *testing.T) {
-	install := relocate(t, pgtest.Server(t).Install)
-	directory := extensionDirectory(t, install)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	directory := installed.Directory(t, install)
 	if err := os.Chmod(directory, 0o777); err != nil { // the server writes there, as its own user
 		t.Fatal(err)
 	}
-	server := startWithOwner(t, install)
+	server := installed.Start(t, install)
 	first, next := installed.Text(t, tleSpec), installed.Text(t, tleNext)
 	released := []upgrade.Manifest{first.Manifest()}
 
@@ -118,16 +117,4 @@ func is(t *testing.T, conn *pgx.Conn, version string) {
 func standIn(t *testing.T, server *sandbox.Server, database, directory string) {
 	t.Helper()
 	run(t, pgtest.Connect(t, server.DSN(database)), strings.ReplaceAll(pgtleSQL, "DIRECTORY", directory))
-}
-
-// extensionDirectory is where a server looks for the files of extensions.
-func extensionDirectory(t *testing.T, in sandbox.Install) string {
-	t.Helper()
-	for _, dir := range []string{pgConfig(in, "--sharedir"), filepath.Join(filepath.Dir(in.Bin), "share"), filepath.Join(filepath.Dir(in.Bin), "share", "postgresql")} {
-		if _, err := os.Stat(filepath.Join(dir, "extension", "plpgsql.control")); err == nil {
-			return filepath.Join(dir, "extension")
-		}
-	}
-	t.Fatal("no directory of extensions")
-	return ""
 }

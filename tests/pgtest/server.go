@@ -3,7 +3,8 @@
 // One server is shared by all tests of a binary. It starts when the first test
 // asks for it and ends with Main. Databases are copies of templates, owned by
 // the plain role owner, because all that is generated must work for a user who
-// is no superuser. SLUICE_TEST_PG names the server's major version.
+// is no superuser. SLUICE_TEST_PG names the server's major version;
+// with SLUICE_TEST_XIDS=n its transaction numbers begin anew after n transactions.
 package pgtest
 
 import (
@@ -41,6 +42,9 @@ var shared = sync.OnceValues(func() (*sandbox.Server, error) {
 	}
 	s, err := sandbox.Start(ctx, options(install))
 	if err != nil {
+		return nil, err
+	}
+	if err := nearWrap(ctx, s); err != nil {
 		return nil, err
 	}
 	return s, equip(ctx, s)

@@ -7,6 +7,7 @@ select events.detach();
 drop procedure events.run("interval", "interval");
 drop function events.tick_once();
 drop procedure events.tick();
+drop procedure events.pgt_commit();
 drop function events.pgt_check_origin();
 drop function events.after_restore();
 drop function events.detach();

@@ -1794,8 +1794,6 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 --
 -- A name is one run of one consumer: commit_offset ends all that was granted under it, up to the offset. Whoever left rows undone, or lost
 -- the answer of a poll, goes on under another name, and what he left comes again.
---
--- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
 create function events.poll_outbox(
     p_group text,
     p_consumer text,
@@ -1833,6 +1831,7 @@ declare
     v_tries integer := 1;
     v_lanes record;
 begin
+    -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock comes with the group: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at, g.max_attempts,
            exists (select from events.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
@@ -2630,17 +2629,16 @@ end;
 $function$;
 comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks events.pgt_origin.
 create function events.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table events.pgt_origin in share row exclusive mode;
@@ -2657,14 +2655,12 @@ begin
               or t.tgname like 'events!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
     drop publication if exists events_outbox_shop_events;
     drop publication if exists events_outbox_account_events;
-    return v_count;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -2727,7 +2723,19 @@ end;
 $function$;
 comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure events.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -2739,8 +2747,9 @@ declare
     v_batch    integer;
     v_rows     bigint;
 begin
+    call events.pgt_commit();
     perform events.pgt_check_origin();
-    commit;
+    call events.pgt_commit();
 
     -- Outboxes and consumer groups: notifications, alerts, the lease log.
     update events.pgt_tasks t
@@ -2761,7 +2770,7 @@ begin
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    commit;
+    call events.pgt_commit();
     v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
 
     -- Outbox shop_events: retention, in batches.
@@ -2771,11 +2780,11 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
-        commit;
+        call events.pgt_commit();
         loop
             begin
                 v_rows := events.outbox_shop_events_drain(v_batch);
@@ -2784,11 +2793,11 @@ begin
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
                 raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
             end;
-            commit;
+            call events.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call events.pgt_commit();
 
     -- Outbox account_events: retention, in batches.
     update events.pgt_tasks t
@@ -2797,11 +2806,11 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
-        commit;
+        call events.pgt_commit();
         loop
             begin
                 v_rows := events.outbox_account_events_drain(v_batch);
@@ -2810,14 +2819,14 @@ begin
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
                 raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
             end;
-            commit;
+            call events.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call events.pgt_commit();
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -2860,7 +2869,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2884,7 +2893,7 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at <= clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::integer)
+          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -2925,7 +2934,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -2933,7 +2943,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '576da6911a27f3d7b145bec4ad2e8a70', 'extension');
+values ('events', '1.0.0', '1d3f964f581f60974cc94c3e2626f904', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'events');
 

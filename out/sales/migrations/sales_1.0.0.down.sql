@@ -7,6 +7,7 @@ select sales.detach();
 drop procedure sales.run("interval", "interval");
 drop function sales.tick_once();
 drop procedure sales.tick();
+drop procedure sales.pgt_commit();
 drop function sales.pgt_check_origin();
 drop function sales.after_restore();
 drop function sales.detach();

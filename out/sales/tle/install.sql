@@ -653,7 +653,7 @@ comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigg
 -- Reads pg_trigger, pg_inherits; writes tables of the users'.
 --
 -- A statement fires the triggers of the table that it names, and of no other: not of the root when it names a partition. Row triggers
--- of a partitioned table are given to partitions by PostgreSQL itself.
+-- of a partitioned table are given to partitions by PostgreSQL itself. An inbox has triggers of its own, which are none of this.
 create function sales.pgt_capture(p_table regclass)
     returns void
     language plpgsql
@@ -677,6 +677,7 @@ begin
         ) w (state)
         where t.tgrelid in (select sales.pgt_members(p_table))
           and t.tgenabled <> w.state and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+          and t.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
     loop
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
     end loop;
@@ -709,6 +710,7 @@ begin
           and l.relkind in ('r', 'p')
           and not t.tgisinternal
           and p.pronamespace = 'sales'::regnamespace
+          and t.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
           and not (r.relkind = 'p' and t.tgtype::integer & 1 <> 0)
           and not exists (
               select
@@ -732,6 +734,7 @@ begin
                   from pg_trigger s
                   join pg_proc p on p.oid = s.tgfoid
                   where s.tgrelid = p_table and not s.tgisinternal and p.pronamespace = 'sales'::regnamespace
+                    and s.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
               )
           and t.tgrelid not in (select sales.pgt_members(p_table))
           and t.tgparentid = 0
@@ -2612,7 +2615,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -2624,7 +2627,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -3692,7 +3695,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -3704,7 +3707,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -3824,7 +3827,7 @@ begin
             '    JOIN captured_payments p ON p.order_id = o.order_id',
             '    GROUP BY c.customer_id, c.name',
             'refresh mode: auto, in effect differential',
-            'strategy: merge_groups: to the stored groups is added by what their rows change',
+            'strategy: merge_groups: what their rows change is added to the stored groups',
             'schedule: calculated: 1s',
             'reads: public.customers, public.orders, public.captured_payments',
             'stored in: sales.customer_payments_rows'
@@ -4467,7 +4470,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds');
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -4479,7 +4482,7 @@ begin
     end;
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at <= clock_timestamp() - interval '900 milliseconds')
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -5150,7 +5153,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'change logs: pruning' and d.last_run_at <= clock_timestamp() - interval '10 seconds'
+        where d.task = 'change logs: pruning' and d.last_run_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
         for update skip locked
     );
     if not found then
@@ -5356,17 +5359,16 @@ end;
 $function$;
 comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks sales.pgt_origin.
 create function sales.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table sales.pgt_origin in share row exclusive mode;
@@ -5383,7 +5385,6 @@ begin
               or t.tgname like 'sales!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
     delete from sales.pgt_source_state;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
@@ -5401,10 +5402,9 @@ begin
     drop table if exists sales.changes_sales_customer_payments;
     drop view if exists sales.absent_public_orders;
     drop table if exists sales.pending_public_orders;
-    return v_count;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -5498,32 +5498,40 @@ end;
 $function$;
 comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure sales.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
 -- rights: a procedure with either may not commit.
---
--- Whatever the session's isolation is, a refresh begins in READ COMMITTED: only there it may see that a source was altered meanwhile.
 create procedure sales.tick()
     language plpgsql
 as $procedure$
 begin
+    call sales.pgt_commit();
     perform sales.pgt_check_origin();
-    commit;
+    call sales.pgt_commit();
     call sales.pgt_fill_immediate();
-    commit;
-    set transaction isolation level read committed;
+    call sales.pgt_commit();
     perform sales.large_orders_tick(false);
-    commit;
-    set transaction isolation level read committed;
+    call sales.pgt_commit();
     perform sales.customer_payments_tick(false);
-    commit;
-    set transaction isolation level read committed;
+    call sales.pgt_commit();
     perform sales.best_customers_tick(false);
-    commit;
+    call sales.pgt_commit();
     perform sales.pgt_prune();
-    commit;
+    call sales.pgt_commit();
 
     -- The refresh history: retention, in batches.
     update sales.pgt_tasks t
@@ -5531,19 +5539,19 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
         for update skip locked
     );
     if found then
         loop
-            commit;
+            call sales.pgt_commit();
             exit when sales.pgt_trim_history(1000) < 1000;
         end loop;
     end if;
-    commit;
+    call sales.pgt_commit();
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -5569,7 +5577,7 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at <= clock_timestamp() - interval '1 minute'
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5600,7 +5608,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -5608,7 +5617,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '4dd9c79656a3dce90684dd2c97a207b3', 'extension');
+values ('sales', '1.0.0', '734db495150b7c56e9f862bc6c9b6781', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

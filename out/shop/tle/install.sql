@@ -410,6 +410,14 @@ create table pgtrickle.order_events_expired (
 comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them.';
 select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_expired', '');
 
+-- Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.
+create table pgtrickle.order_events_alerted (
+    event_id text        collate "C" not null primary key,
+    dead_at  timestamptz not null
+);
+comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.';
+select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_alerted', '');
+
 -- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
 create view pgtrickle.order_events_counts as
 with progress as materialized (
@@ -685,16 +693,98 @@ comment on function pgtrickle.order_events_truncated() is 'Empties all that is d
 
 revoke execute on function pgtrickle.order_events_truncated() from public;
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
-create trigger sluice_inserted
-    after insert on pgtrickle.order_events
-    for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
-        or new.processed_at is not null
-        or new.retry_count >= 3
-        or new.available_at is not null)
-    execute function pgtrickle.order_events_inserted();
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+-- Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.
+-- Reads pgtrickle.order_events, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_applied()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    -- A restore may have enabled this trigger for everybody: then the others have done it.
+    if current_setting('session_replication_role') <> 'replica' then
+        return null;
+    end if;
+
+    if tg_op = 'UPDATE' then
+        with new_rows as (select new.*),
+             old_rows as (select old.*)
+        insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
+        select c.event_type,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
+        from (
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
+    ) c
+        group by c.event_type;
+    else
+        insert into pgtrickle.order_events_deltas (event_type, received_at, received, processed, dead_letter, processing_us)
+        select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
+        from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
+    end if;
+
+    delete from pgtrickle.order_events_requeue q
+    where q.event_id = old.event_id
+      and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    delete from pgtrickle.order_events_dead d
+    where d.event_id = old.event_id
+      and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
+    if tg_op = 'DELETE' then
+        return null;
+    elsif new.processed_at is null and new.retry_count < 3 then
+        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    elsif new.processed_at is null and new.retry_count >= 3 then
+        insert into pgtrickle.order_events_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.';
+
+revoke execute on function pgtrickle.order_events_applied() from public;
+
+-- Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.
+-- Writes pgtrickle.order_events_alerted.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_revived()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    delete from pgtrickle.order_events_alerted a where a.event_id = old.event_id;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.';
+
+revoke execute on function pgtrickle.order_events_revived() from public;
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -704,14 +794,6 @@ create trigger sluice_updated
     execute function pgtrickle.order_events_updated();
 comment on trigger sluice_updated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
 
--- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.order_events
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.order_events_moved();
-comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
-
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.order_events
@@ -720,12 +802,51 @@ create trigger sluice_deleted
     execute function pgtrickle.order_events_deleted();
 comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
 
+-- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+create trigger sluice_inserted
+    after insert on pgtrickle.order_events
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
+        or new.processed_at is not null
+        or new.retry_count >= 3
+        or new.available_at is not null)
+    execute function pgtrickle.order_events_inserted();
+alter table pgtrickle.order_events enable always trigger sluice_inserted;
+comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+
+-- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.order_events
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.order_events_moved();
+alter table pgtrickle.order_events enable always trigger sluice_moved;
+comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
+
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.order_events
     for each statement
     execute function pgtrickle.order_events_truncated();
+alter table pgtrickle.order_events enable always trigger sluice_truncated;
 comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under truncate.';
+
+-- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
+create trigger sluice_applied
+    after update or delete on pgtrickle.order_events
+    for each row
+    execute function pgtrickle.order_events_applied();
+alter table pgtrickle.order_events enable replica trigger sluice_applied;
+comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
+
+-- Keeps what inbox order_events has alerted to what is dead.
+create trigger sluice_revived
+    after delete on pgtrickle.order_events_dead
+    for each row
+    when (old.alerted)
+    execute function pgtrickle.order_events_revived();
+alter table pgtrickle.order_events_dead enable always trigger sluice_revived;
+comment on trigger sluice_revived on pgtrickle.order_events_dead is 'Keeps what inbox order_events has alerted to what is dead.';
 
 -- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
@@ -760,6 +881,7 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -785,7 +907,9 @@ begin
                ) i
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                  and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
@@ -820,8 +944,10 @@ begin
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and ((i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress') or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000)
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -847,7 +973,9 @@ begin
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
@@ -883,7 +1011,9 @@ begin
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                   and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
@@ -1357,7 +1487,7 @@ begin
     )
     select count(*) filter (where g.event_type is not null) into v_count from gone g;
 
-    delete from pgtrickle.order_events_rates r where r.second < clock_timestamp() - interval '2 minutes';
+    delete from pgtrickle.order_events_rates r where r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return v_count;
 end;
 $function$;
@@ -1619,6 +1749,14 @@ begin
                 order by o.received_at, o.event_id
                 limit p_batch_size
                 for update skip locked
+            ) || array(
+                -- Received later than now: the sender's clock is ahead.
+                select o.ctid
+                from pgtrickle.order_events o
+                where o.received_at > now() and o.processed_at < now() - v_processed
+                order by o.received_at, o.event_id
+                limit p_batch_size
+                for update skip locked
             ))
             returning i.event_type, i.received_at, i.processed_at
         ),
@@ -1684,7 +1822,7 @@ $function$;
 comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.';
 
 -- Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.order_events; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
+-- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_rebuild()
     returns bigint
@@ -1719,12 +1857,16 @@ begin
     values ('order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
-    -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
     delete from pgtrickle.order_events_dead d
     where not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    insert into pgtrickle.order_events_dead (event_id)
-    select i.event_id from pgtrickle.order_events i where i.processed_at is null and i.retry_count >= 3
-    on conflict (event_id) do nothing;
+    insert into pgtrickle.order_events_dead as d (event_id, dead_at, alerted)
+    select i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+    from pgtrickle.order_events i
+    left join pgtrickle.order_events_alerted a on a.event_id = i.event_id
+    where i.processed_at is null and i.retry_count >= 3
+    on conflict (event_id) do update
+        set dead_at = excluded.dead_at, alerted = true
+        where excluded.alerted and not d.alerted;
 
     select count(*) into v_count from pgtrickle.order_events i;
     return v_count;
@@ -1771,7 +1913,7 @@ where i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times.';
 
 -- Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.
--- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead; notifies pg_trickle_alert.
+-- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead, pgtrickle.order_events_alerted; notifies pg_trickle_alert.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_alert()
     returns bigint
@@ -1790,6 +1932,12 @@ begin
             set alerted = true
             where not d.alerted
             returning d.event_id, d.dead_at
+        ),
+        noted as (
+            insert into pgtrickle.order_events_alerted (event_id, dead_at)
+            select s.event_id, s.dead_at
+            from seen s
+            on conflict (event_id) do nothing
         )
         select i.event_id, i.event_type, i.retry_count, i.error
         from seen s
@@ -2010,6 +2158,14 @@ create table pgtrickle.payments_expired (
 ) with (fillfactor = 50);
 comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them.';
 select pg_catalog.pg_extension_config_dump('pgtrickle.payments_expired', '');
+
+-- Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.
+create table pgtrickle.payments_alerted (
+    event_id text        collate "C" not null primary key,
+    dead_at  timestamptz not null
+);
+comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.';
+select pg_catalog.pg_extension_config_dump('pgtrickle.payments_alerted', '');
 
 -- Exact counts of inbox payments per event type; processed includes what retention has deleted.
 create view pgtrickle.payments_counts as
@@ -2286,15 +2442,98 @@ comment on function pgtrickle.payments_truncated() is 'Empties all that is deriv
 
 revoke execute on function pgtrickle.payments_truncated() from public;
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
-create trigger sluice_inserted
-    after insert on pgtrickle.payments
-    for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
-        or new.processed_at is not null
-        or new.retry_count >= 3)
-    execute function pgtrickle.payments_inserted();
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+-- Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.
+-- Reads pgtrickle.payments, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- From inboxes.payments in the spec.
+create function pgtrickle.payments_applied()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    -- A restore may have enabled this trigger for everybody: then the others have done it.
+    if current_setting('session_replication_role') <> 'replica' then
+        return null;
+    end if;
+
+    if tg_op = 'UPDATE' then
+        with new_rows as (select new.*),
+             old_rows as (select old.*)
+        insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
+        select c.event_type,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           count(*) filter (where c.processed_at is null and c.retry_count < 3),
+           count(*) filter (where c.retry_count >= 3)
+        from (
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
+    ) c
+        group by c.event_type;
+    else
+        insert into pgtrickle.payments_deltas (event_type, received_at, received, processed, dead_letter, processing_us)
+        select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
+           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
+        from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
+    end if;
+
+    delete from pgtrickle.payments_requeue q
+    where q.event_id = old.event_id
+      and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+    delete from pgtrickle.payments_dead d
+    where d.event_id = old.event_id
+      and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
+    if tg_op = 'DELETE' then
+        return null;
+    elsif new.processed_at is null and new.retry_count < 3 then
+        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
+        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        on conflict (event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    elsif new.processed_at is null and new.retry_count >= 3 then
+        insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.';
+
+revoke execute on function pgtrickle.payments_applied() from public;
+
+-- Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.
+-- Writes pgtrickle.payments_alerted.
+-- From inboxes.payments in the spec.
+create function pgtrickle.payments_revived()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    delete from pgtrickle.payments_alerted a where a.event_id = old.event_id;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.';
+
+revoke execute on function pgtrickle.payments_revived() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -2304,14 +2543,6 @@ create trigger sluice_updated
     execute function pgtrickle.payments_updated();
 comment on trigger sluice_updated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
 
--- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.payments
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.payments_moved();
-comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
-
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.payments
@@ -2320,12 +2551,50 @@ create trigger sluice_deleted
     execute function pgtrickle.payments_deleted();
 comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
+-- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+create trigger sluice_inserted
+    after insert on pgtrickle.payments
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
+        or new.processed_at is not null
+        or new.retry_count >= 3)
+    execute function pgtrickle.payments_inserted();
+alter table pgtrickle.payments enable always trigger sluice_inserted;
+comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+
+-- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.payments
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.payments_moved();
+alter table pgtrickle.payments enable always trigger sluice_moved;
+comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
+
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.payments
     for each statement
     execute function pgtrickle.payments_truncated();
+alter table pgtrickle.payments enable always trigger sluice_truncated;
 comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under truncate.';
+
+-- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
+create trigger sluice_applied
+    after update or delete on pgtrickle.payments
+    for each row
+    execute function pgtrickle.payments_applied();
+alter table pgtrickle.payments enable replica trigger sluice_applied;
+comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
+
+-- Keeps what inbox payments has alerted to what is dead.
+create trigger sluice_revived
+    after delete on pgtrickle.payments_dead
+    for each row
+    when (old.alerted)
+    execute function pgtrickle.payments_revived();
+alter table pgtrickle.payments_dead enable always trigger sluice_revived;
+comment on trigger sluice_revived on pgtrickle.payments_dead is 'Keeps what inbox payments has alerted to what is dead.';
 
 -- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
 -- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
@@ -2360,6 +2629,7 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -2385,7 +2655,9 @@ begin
                ) i
                where i.processed_at is null and i.retry_count < 3
                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
            )
     into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2418,8 +2690,10 @@ begin
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
-              and ((i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress') or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000)
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -2445,7 +2719,9 @@ begin
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
           and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
@@ -2480,7 +2756,9 @@ begin
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress')
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -2960,7 +3238,7 @@ begin
     )
     select count(*) filter (where g.event_type is not null) into v_count from gone g;
 
-    delete from pgtrickle.payments_rates r where r.second < clock_timestamp() - interval '2 minutes';
+    delete from pgtrickle.payments_rates r where r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return v_count;
 end;
 $function$;
@@ -3222,6 +3500,14 @@ begin
                 order by o.received_at, o.event_id
                 limit p_batch_size
                 for update skip locked
+            ) || array(
+                -- Received later than now: the sender's clock is ahead.
+                select o.ctid
+                from pgtrickle.payments o
+                where o.received_at > now() and o.processed_at < now() - v_processed
+                order by o.received_at, o.event_id
+                limit p_batch_size
+                for update skip locked
             ))
             returning i.event_type, i.received_at, i.processed_at
         ),
@@ -3287,7 +3573,7 @@ $function$;
 comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.';
 
 -- Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.payments; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
+-- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_rebuild()
     returns bigint
@@ -3318,12 +3604,16 @@ begin
     values ('payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
-    -- Which dead letters were alerted is kept: one too many alerts is better than one too few.
     delete from pgtrickle.payments_dead d
     where not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    insert into pgtrickle.payments_dead (event_id)
-    select i.event_id from pgtrickle.payments i where i.processed_at is null and i.retry_count >= 3
-    on conflict (event_id) do nothing;
+    insert into pgtrickle.payments_dead as d (event_id, dead_at, alerted)
+    select i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+    from pgtrickle.payments i
+    left join pgtrickle.payments_alerted a on a.event_id = i.event_id
+    where i.processed_at is null and i.retry_count >= 3
+    on conflict (event_id) do update
+        set dead_at = excluded.dead_at, alerted = true
+        where excluded.alerted and not d.alerted;
 
     select count(*) into v_count from pgtrickle.payments i;
     return v_count;
@@ -3368,7 +3658,7 @@ where i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times.';
 
 -- Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.
--- Reads pgtrickle.payments; writes pgtrickle.payments_dead; notifies pg_trickle_alert.
+-- Reads pgtrickle.payments; writes pgtrickle.payments_dead, pgtrickle.payments_alerted; notifies pg_trickle_alert.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_alert()
     returns bigint
@@ -3387,6 +3677,12 @@ begin
             set alerted = true
             where not d.alerted
             returning d.event_id, d.dead_at
+        ),
+        noted as (
+            insert into pgtrickle.payments_alerted (event_id, dead_at)
+            select s.event_id, s.dead_at
+            from seen s
+            on conflict (event_id) do nothing
         )
         select i.event_id, i.event_type, i.retry_count, i.error
         from seen s
@@ -3924,17 +4220,16 @@ end;
 $function$;
 comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
 
--- Removes what stands on users' tables, so that the rest can be dropped; returns how many objects that were.
+-- Removes what stands on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_proc; locks pgtrickle.pgt_origin.
 create function pgtrickle.detach()
-    returns integer
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
     v_trigger record;
-    v_count   integer := 0;
 begin
     -- Not while another session attaches or detaches.
     lock table pgtrickle.pgt_origin in share row exclusive mode;
@@ -3947,16 +4242,14 @@ begin
         where n.nspname = 'pgtrickle'
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
+          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.order_events_dead'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.payments_dead'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
               or t.tgname like 'shop!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
-        v_count := v_count + 1;
     end loop;
-    return v_count;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped; returns how many objects that were.';
+comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
@@ -4015,7 +4308,19 @@ end;
 $function$;
 comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
 
--- One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Reads and writes nothing.
+create procedure pgtrickle.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -4028,19 +4333,20 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
+    call pgtrickle.pgt_commit();
     perform pgtrickle.pgt_check_origin();
-    commit;
+    call pgtrickle.pgt_commit();
     if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
     v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::integer);
+    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
 
     -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
     lock table pgtrickle.order_events in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox order_events: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox order_events: counts'
     for update skip locked;
     if found then
         begin
@@ -4056,7 +4362,7 @@ begin
             raise warning using message = 'inbox order_events: ' || sqlerrm;
         end;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 
     -- Inbox order_events: retention, in batches.
     update pgtrickle.pgt_tasks t
@@ -4064,11 +4370,11 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
-        commit;
+        call pgtrickle.pgt_commit();
         loop
             begin
                 v_rows := pgtrickle.order_events_drain(v_batch) + pgtrickle.order_events_tidy();
@@ -4077,17 +4383,17 @@ begin
                 update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox order_events: retention';
                 raise warning using message = 'inbox order_events: ' || sqlerrm;
             end;
-            commit;
+            call pgtrickle.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 
     -- Inbox payments: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
     lock table pgtrickle.payments in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox payments: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox payments: counts'
     for update skip locked;
     if found then
         begin
@@ -4103,7 +4409,7 @@ begin
             raise warning using message = 'inbox payments: ' || sqlerrm;
         end;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 
     -- Inbox payments: retention, in batches.
     update pgtrickle.pgt_tasks t
@@ -4111,11 +4417,11 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
-        commit;
+        call pgtrickle.pgt_commit();
         loop
             begin
                 v_rows := pgtrickle.payments_drain(v_batch) + pgtrickle.payments_tidy();
@@ -4124,14 +4430,14 @@ begin
                 update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox payments: retention';
                 raise warning using message = 'inbox payments: ' || sqlerrm;
             end;
-            commit;
+            call pgtrickle.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    commit;
+    call pgtrickle.pgt_commit();
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is 'One pass of background work: counts, alerts and retention of every inbox. Commits as it goes; several sessions may call it at once.';
+comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -4150,13 +4456,13 @@ begin
         return;
     end if;
     v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::integer);
+    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
 
     -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
     lock table pgtrickle.order_events in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox order_events: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox order_events: counts'
     for update skip locked;
     if found then
         begin
@@ -4179,7 +4485,7 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
@@ -4200,7 +4506,7 @@ begin
     lock table pgtrickle.payments in access share mode;
     perform
     from pgtrickle.pgt_tasks t
-    where t.task = 'inbox payments: counts' and t.last_run_at <= clock_timestamp() - interval '0'
+    where t.task = 'inbox payments: counts'
     for update skip locked;
     if found then
         begin
@@ -4223,7 +4529,7 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at <= clock_timestamp() - v_interval
+        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
     if found then
@@ -4264,7 +4570,8 @@ begin
         -- A pass that took longer than p_every does not pile up others behind it.
         v_next := greatest(v_next + p_every, clock_timestamp());
         exit when v_next >= v_until;
-        perform pg_sleep(extract(epoch from v_next - clock_timestamp()));
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
         commit;
     end loop;
 end;
@@ -4272,7 +4579,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'c5e23f7f922379392b4e5dc80220808d', 'extension');
+values ('shop', '1.0.0', 'f44f38d1189c76ad057a903f850bfe16', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 

@@ -3,8 +3,9 @@
 {% macro extension() %}
     {%- do return({
         'name': 'events',
+        'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '576da6911a27f3d7b145bec4ad2e8a70',
+        'digest': '1d3f964f581f60974cc94c3e2626f904',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

@@ -3,8 +3,9 @@
 {% macro extension() %}
     {%- do return({
         'name': 'sales',
+        'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '4dd9c79656a3dce90684dd2c97a207b3',
+        'digest': '734db495150b7c56e9f862bc6c9b6781',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -9,11 +9,10 @@
         {%- if found is none -%}
             {%- do log('installing ' ~ sluice_sales.title(), info=true) -%}
             {%- do run_query(sluice_sales.install_script()) -%}
-        {%- elif found.digest != sluice_sales.extension().digest -%}
-            {%- if not upgrade -%}
-                {%- do sluice_sales.refuse(began, sluice_sales.outdated(found)) -%}
-            {%- endif -%}
+        {%- elif upgrade -%}
             {%- do sluice_sales.run_upgrades(began, found, allow_data_loss) -%}
+        {%- elif found.digest != sluice_sales.extension().digest -%}
+            {%- do sluice_sales.refuse(began, sluice_sales.outdated(found)) -%}
         {%- endif -%}
         {%- do sluice_sales.finish(began, found) -%}
     {%- endif -%}
@@ -26,7 +25,7 @@
         {%- set found = sluice_sales.installed(began) -%}
         {%- if found is none -%}
             {%- do sluice_sales.refuse(began, sluice_sales.title() ~ ' is not installed. Run macro install') -%}
-        {%- elif found.digest != sluice_sales.extension().digest -%}
+        {%- else -%}
             {%- do sluice_sales.run_upgrades(began, found, allow_data_loss) -%}
         {%- endif -%}
         {%- do sluice_sales.finish(began, found) -%}
@@ -118,15 +117,52 @@
     {%- if at.digest != e.digest -%}
         {%- do sluice_sales.refuse(began, sluice_sales.outdated(found) ~ 'No released version that this package knows leads from there to here. '
             ~ 'Use the package of what is installed, or one that was generated with the manifest of that version (sluice release keeps it)') -%}
-    {%- elif found.flavour != 'plain' -%}
-        {%- do sluice_sales.refuse(began, sluice_sales.outdated(found) ~ 'It is a member of pg_extension, which its own scripts upgrade: alter extension "'
-            ~ e.name ~ '" update to ' ~ sluice_sales.literal(e.version) ~ '; select ' ~ e.sql_schema ~ '.attach();') -%}
     {%- elif losses and not allow_data_loss -%}
         {%- do sluice_sales.refuse(began, 'upgrading extension ' ~ e.name ~ ' from ' ~ found.version ~ ' to ' ~ e.version ~ ' deletes ' ~ (losses | join(', '))
             ~ '. To delete them, give allow_data_loss=true') -%}
     {%- endif -%}
-    {%- for u in steps -%}
-        {%- do log('upgrading extension ' ~ e.name ~ ' from ' ~ u.from ~ ' to ' ~ u.to, info=true) -%}
-        {%- do run_query(sluice_sales.upgrade_script(u.no)) -%}
+    {%- if steps and found.flavour != 'plain' -%}
+        {%- do sluice_sales.alter_extension(began, found) -%}
+    {%- else -%}
+        {%- for u in steps -%}
+            {%- do log('upgrading extension ' ~ e.name ~ ' from ' ~ u.from ~ ' to ' ~ u.to, info=true) -%}
+            {%- do run_query(sluice_sales.upgrade_script(u.no)) -%}
+        {%- endfor -%}
+    {%- endif -%}
+{% endmacro %}
+
+{#- Upgrades what create extension made, by the scripts that the server or pg_tle has of it. -#}
+{% macro alter_extension(began, found) %}
+    {%- set e = sluice_sales.extension() -%}
+    {%- if not sluice_sales.has_scripts(found.version) -%}
+        {%- do sluice_sales.refuse(began, sluice_sales.outdated(found) ~ 'It is a member of pg_extension, and the server has no scripts that lead from there to here. '
+            ~ 'Put them there with make -C out/' ~ e.name ~ '/extension install, or run out/' ~ e.name ~ '/tle/install.sql where pg_tle has them, and then run this again') -%}
+    {%- endif -%}
+    {%- do log('upgrading extension ' ~ e.name ~ ' from ' ~ found.version ~ ' to ' ~ e.version, info=true) -%}
+    {%- do run_query('alter extension ' ~ e.sql_name ~ ' update to ' ~ sluice_sales.literal(e.version)) -%}
+    {%- do run_query('select ' ~ e.sql_schema ~ '.attach()') -%}
+    {%- set now = sluice_sales.installed(began) -%}
+    {%- if now.digest != e.digest -%}
+        {%- do sluice_sales.refuse(began, 'the scripts of extension ' ~ e.name ~ ' ' ~ e.version ~ ' on the server are not those of this package: they make digest '
+            ~ now.digest ~ ', this package digest ' ~ e.digest ~ '. Put its own there, and run this again') -%}
+    {%- endif -%}
+{% endmacro %}
+
+{#- Whether PostgreSQL or pg_tle knows scripts that lead from a version to this one. -#}
+{% macro has_scripts(version) %}
+    {%- set e = sluice_sales.extension() -%}
+    {%- set name, known = sluice_sales.literal(e.name), [] -%}
+    {%- if run_query('select exists (select from pg_available_extensions where name = ' ~ name ~ ')').rows[0][0] -%}
+        {%- do known.append('pg_extension_update_paths') -%}
+    {%- endif -%}
+    {%- if run_query("select to_regprocedure('pgtle.extension_update_paths(name)') is not null").rows[0][0] -%}
+        {%- do known.append('pgtle.extension_update_paths') -%}
+    {%- endif -%}
+    {%- for paths in known -%}
+        {%- if run_query('select exists (select from ' ~ paths ~ '(' ~ name ~ ') p where p.source = ' ~ sluice_sales.literal(version)
+            ~ ' and p.target = ' ~ sluice_sales.literal(e.version) ~ ' and p.path is not null)').rows[0][0] -%}
+            {%- do return(true) -%}
+        {%- endif -%}
     {%- endfor -%}
+    {%- do return(false) -%}
 {% endmacro %}

@@ -3,8 +3,9 @@
 {% macro extension() %}
     {%- do return({
         'name': 'shop',
+        'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': 'c5e23f7f922379392b4e5dc80220808d',
+        'digest': 'f44f38d1189c76ad057a903f850bfe16',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],

@@ -1,4 +1,5 @@
-package explain
+// Package page draws pictures of boxes and arrows, and has what pages of several kinds share: code in colours, and a style.
+package page
 
 import (
 	"strings"
@@ -6,25 +7,25 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// codeLine is a line of SQL in pieces.
-type codeLine struct {
+// Line is a line of SQL in pieces.
+type Line struct {
 	Number int
-	Pieces []piece
+	Pieces []Piece
 }
 
-// piece is a stretch of one kind: a keyword, a literal, a comment or none of them.
-type piece struct {
+// Piece is a stretch of one kind: a keyword, a literal, a comment or none of them.
+type Piece struct {
 	Kind sqltext.TokenKind
 	Text string
 }
 
-// codeLines cuts SQL into lines, the first of which has the number given.
-func codeLines(sql string, number int) []codeLine {
+// Code cuts SQL into lines, the first of which has the number given.
+func Code(sql string, number int) []Line {
 	sql = strings.TrimRight(sql, "\n")
 	if sql == "" {
 		return nil
 	}
-	c := coder{lines: []codeLine{{Number: number}}}
+	c := coder{lines: []Line{{Number: number}}}
 	end := 0
 	for _, t := range joined(sql, sqltext.Tokens(sql)) {
 		c.add("", sql[end:t.Start])
@@ -48,16 +49,16 @@ func joined(sql string, tokens []sqltext.Token) []sqltext.Token {
 	return fewer
 }
 
-type coder struct{ lines []codeLine }
+type coder struct{ lines []Line }
 
 // add appends text, which may span lines.
 func (c *coder) add(kind sqltext.TokenKind, text string) {
 	for i, part := range strings.Split(text, "\n") {
 		if i > 0 {
-			c.lines = append(c.lines, codeLine{Number: c.lines[len(c.lines)-1].Number + 1})
+			c.lines = append(c.lines, Line{Number: c.lines[len(c.lines)-1].Number + 1})
 		}
 		if last := &c.lines[len(c.lines)-1]; part != "" {
-			last.Pieces = append(last.Pieces, piece{kind, part})
+			last.Pieces = append(last.Pieces, Piece{kind, part})
 		}
 	}
 }

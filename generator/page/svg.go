@@ -1,9 +1,11 @@
-package explain
+package page
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,34 +20,35 @@ const (
 	fonts   = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 )
 
-// stripes are the colours of operators at their boxes' left edges; the others are grey.
-var stripes = map[string]string{
-	"source": "#4a7fb5", "before": "#4a7fb5", "values": "#4a7fb5",
-	"Δ":         "#c98a2b",
-	"aggregate": "#5b9467", "aggregate global": "#5b9467", "distinct": "#5b9467",
-	"join": "#8a6fb0",
-}
+// Colours of stripes.
+const (
+	Blue   = "#4a7fb5"
+	Amber  = "#c98a2b"
+	Green  = "#5b9467"
+	Violet = "#8a6fb0"
+	Rose   = "#b5616a"
+)
 
 const margin = 8
 
-// panel is a picture under a title.
-type panel struct {
+// Panel is a picture under a title.
+type Panel struct {
 	Title   string
-	picture *picture
+	Picture *Picture
 }
 
-// svg puts pictures below each other.
-func svg(label string, panels []panel) string {
+// SVG puts pictures below each other.
+func SVG(label string, panels ...Panel) string {
 	var out strings.Builder
 	width, y := 0, margin
 	for _, p := range panels {
-		w, h := p.picture.size()
+		w, h := p.Picture.size()
 		width = max(width, w, int(float64(len(p.Title))*charWidth))
 		if p.Title != "" {
 			fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\" font-weight=\"bold\">%s</text>\n", margin, y+12, outside, escape(p.Title))
 			y += 2 * lineHeight
 		}
-		fmt.Fprintf(&out, "<g transform=\"translate(%d %d)\">\n%s</g>\n", margin, y, p.picture.svg())
+		fmt.Fprintf(&out, "<g transform=\"translate(%d %d)\">\n%s</g>\n", margin, y, p.Picture.Body())
 		y += h + 2*lineHeight
 	}
 	return frame(label, width+2*margin, y-2*lineHeight+margin, out.String())
@@ -57,68 +60,80 @@ func frame(label string, width, height int, body string) string {
 		width, height, width, height, escape(label), fonts, body)
 }
 
-func (p *picture) svg() string {
+// Body is the picture without the document around it.
+func (p *Picture) Body() string {
 	var out strings.Builder
-	for _, a := range p.arrows {
+	for _, a := range p.Arrows {
 		out.WriteString(p.arrow(a))
 	}
-	for _, b := range p.boxes {
+	for _, b := range p.Boxes {
 		out.WriteString(b.svg())
 	}
 	return out.String()
 }
 
-// arrow is a curve that leaves a box at its top and meets the next one from below.
-func (p *picture) arrow(a arrow) string {
-	from, to := p.boxes[a.from], p.boxes[a.to]
-	end := point{to.at.x + to.width/2, to.at.y + to.height}
-	path := fmt.Sprintf("M%d %d", from.at.x+from.width/2, from.at.y)
-	was := point{from.at.x + from.width/2, from.at.y}
-	for i := len(a.points) - 1; i >= -1; i-- {
-		next := point{end.x, end.y + 6}
-		if i >= 0 {
-			next = a.points[i]
-		}
-		middle := (was.y + next.y) / 2
-		path += fmt.Sprintf("C%d %d %d %d %d %d", was.x, middle, next.x, middle, next.x, next.y)
+// arrow is a curve that leaves a box at its top or right edge and meets the next one from the other side.
+func (p *Picture) arrow(a Arrow) string {
+	from, to := p.Boxes[a.From], p.Boxes[a.To]
+	was, end := point{from.at.x + from.width/2, from.at.y}, point{to.at.x + to.width/2, to.at.y + to.height + 6}
+	head := fmt.Sprintf("M%d %dl-4 7h8z", end.x, end.y-6)
+	if p.Sideways {
+		was, end = point{from.at.x + from.width, from.at.y + from.height/2}, point{to.at.x - 6, to.at.y + to.height/2}
+		head = fmt.Sprintf("M%d %dl-7 -4v8z", end.x+6, end.y)
+	}
+	path := fmt.Sprintf("M%d %d", was.x, was.y)
+	for _, next := range append(slices.Clone(a.points), end) {
+		path += p.curve(was, next)
 		was = next
 	}
-	return fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\"/><path d=\"M%d %dl-4 7h8z\" fill=\"%s\"/>\n", path, outside, end.x, end.y, outside)
+	return fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\"/><path d=\"%s\" fill=\"%s\"/>\n", path, outside, head, outside)
 }
 
-func (b *box) svg() string {
-	color, ok := stripes[b.Kind]
-	if !ok {
-		color = border
+// curve leads from one point to the next, and sets off and arrives in the direction of the layers.
+func (p *Picture) curve(was, next point) string {
+	if p.Sideways {
+		middle := (was.x + next.x) / 2
+		return fmt.Sprintf("C%d %d %d %d %d %d", middle, was.y, middle, next.y, next.x, next.y)
 	}
+	middle := (was.y + next.y) / 2
+	return fmt.Sprintf("C%d %d %d %d %d %d", was.x, middle, next.x, middle, next.x, next.y)
+}
+
+func (b *Box) svg() string {
+	color := cmp.Or(b.Color, border)
 	var out strings.Builder
-	fmt.Fprintf(&out, "<g><title>%s</title>", escape(strings.TrimSpace(b.head()+"\n"+b.full)))
+	fmt.Fprintf(&out, "<g><title>%s</title>", escape(strings.TrimSpace(b.head()+"\n"+b.Full)))
 	fmt.Fprintf(&out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\" stroke=\"%s\"/>", b.at.x, b.at.y, b.width, b.height, ground, border)
 	fmt.Fprintf(&out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\" fill=\"%s\"/>\n", b.at.x, b.at.y, stripe, b.height, color)
 	x, y := b.at.x+stripe+padding, b.at.y+lineHeight
 	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\"><tspan font-weight=\"bold\">%s</tspan>%s</text>\n", x, y, ink, escape(b.Kind), escape(strings.TrimPrefix(b.head(), b.Kind)))
-	for _, line := range b.lines {
+	for _, line := range b.Lines {
 		y += lineHeight
 		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, ink, numbers(line))
 	}
-	if len(b.law) > 0 {
+	if len(b.Notes) > 0 {
 		y += padding / 2
 		fmt.Fprintf(&out, "<path d=\"M%d %dh%d\" stroke=\"%s\" stroke-opacity=\".35\"/>\n", b.at.x+stripe, y+padding/2, b.width-stripe, border)
 	}
-	for _, line := range b.law {
+	for _, line := range b.Notes {
 		y += lineHeight
 		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, faint, escape(line))
 	}
-	return out.String() + "</g>\n"
+	out.WriteString("</g>\n")
+	if b.Link != "" {
+		return fmt.Sprintf("<a href=\"%s\">%s</a>\n", escape(b.Link), out.String())
+	}
+	return out.String()
 }
 
-var columnNumber = regexp.MustCompile(`#[0-9]+`)
+// ColumnNumber is how texts number the columns of a tree.
+var ColumnNumber = regexp.MustCompile(`#[0-9]+`)
 
 // numbers makes the numbers of columns recede.
 func numbers(text string) string {
 	var out strings.Builder
 	end := 0
-	for _, at := range columnNumber.FindAllStringIndex(text, -1) {
+	for _, at := range ColumnNumber.FindAllStringIndex(text, -1) {
 		fmt.Fprintf(&out, "%s<tspan fill=\"%s\">%s</tspan>", escape(text[end:at[0]]), faint, text[at[0]:at[1]])
 		end = at[1]
 	}

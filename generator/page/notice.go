@@ -1,4 +1,4 @@
-package explain
+package page
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 // noticeAt is how many characters a line of a notice has.
 const noticeAt = 100
 
-// notice is text in the place of a picture.
-func notice(label string, lines []string) string {
+// Notice is text in the place of a picture.
+func Notice(label string, lines []string) string {
 	var out strings.Builder
 	width := 0
 	var wrapped []string
 	for _, line := range lines {
-		wrapped = append(wrapped, wrap(strings.Fields(line), noticeAt)...)
+		wrapped = append(wrapped, Wrap(strings.Fields(line), noticeAt)...)
 	}
 	for i, line := range wrapped {
 		width = max(width, int(float64(diag.Width(line))*charWidth))

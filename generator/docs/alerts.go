@@ -1,0 +1,93 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
+
+type object = upgrade.Object
+
+// alert is a kind of notification on alertChannel. A test compares them with what the SQL sends.
+type alert struct{ typ, fields, when string }
+
+const (
+	alertChannel  = "pg_trickle_alert"
+	outboxChannel = "pgtrickle_outbox_new"
+)
+
+var alerts = []alert{
+	{"inbox_dlq_message", "inbox, event_id, event_type, retry_count, error", "A message became a dead letter."},
+	{"inbox_dlq_batch", "inbox, count", "More became dead letters at once than are alerted one by one."},
+	{"inbox_replay", "inbox, count, event_type, include_processed", "Messages were made pending anew."},
+	{"refresh_failed", "stream_table, errors, error", "Refreshes of a stream table began to fail."},
+	{"auto_suspended", "stream_table, errors, error", "It failed three times in a row, or its fuse blew: it is not refreshed any more."},
+	{"resumed", "stream_table, errors, error", "Its errors were forgotten: the next tick refreshes it."},
+	{"refresh_completed", "stream_table, errors, error", "It was refreshed, after errors."},
+	{"outbox_full_refresh", "outbox, stream_table, outbox_id, refresh_id, inserted_count", "An outbox tells its whole stream table."},
+	{"outbox_storage_critical", "outbox, total_bytes", "An outbox has grown beyond `outbox_storage_critical_mb`."},
+	{"consumer_unhealthy", "outbox, group, consumer, last_heartbeat_at", "A consumer was not heard of for a minute."},
+	{"consumer_reaped", "outbox, group, consumer, last_offset", "A consumer was silent for so long that it is forgotten."},
+	{"consumer_group_idle", "outbox, group, lag_rows, policy", "Nobody consumes for a group."},
+	{"consumer_seeked", "group, consumer, outbox, offset", "A group was moved to another offset."},
+}
+
+func (w *writer) alerts() part {
+	t := &table{Head: []string{"type", "When", "Other fields"}}
+	for _, a := range alerts {
+		if slices.ContainsFunc(w.Objects, func(o object) bool { return o.Kind == "function" && strings.Contains(o.SQL, "'"+a.typ+"'") }) {
+			t.Rows = append(t.Rows, []text{code(a.typ), say(a.when), code(a.fields)})
+		}
+	}
+	if len(t.Rows) == 0 {
+		return part{}
+	}
+	p := part{ID: "alerts", Title: "Alerts and notifications", Blocks: []block{
+		paragraph(say("`listen %s`: a JSON object of less than 8000 bytes, once for each transition, when the transaction commits.", alertChannel)),
+		{Table: t},
+	}}
+	if len(w.Outboxes) > 0 {
+		p.Blocks = append(p.Blocks, paragraph(say("`listen %s`: the name of an outbox's table, when it has new rows. What applications write is notified by the next tick. "+
+			"Poll now and then all the same: a row that commits late, below one that was notified, is not.", outboxChannel)))
+	}
+	return p
+}
+
+// background lists what tick() does, and when.
+func (w *writer) background() part {
+	t := &table{Head: []string{"Task", "When", "What"}}
+	row := func(task string, when, what text) { t.Rows = append(t.Rows, []text{code(task), when, what}) }
+	for _, s := range w.StreamTables {
+		if !s.Immediate {
+			row(s.ID(), w.refreshed(s), joined(say("refreshes stream table "), linked("stream-table", s.ID())))
+		}
+	}
+	for _, i := range w.Inboxes {
+		row(i.FoldTask(), say("%s", every(i.Schedule, i.LastDue)), joined(say("counts, and alerts dead letters of "), linked("inbox", i.Name)))
+		row(i.DrainTask(), seconds("inbox_drain_interval_seconds"), say("deletes what was processed and is past its retention"))
+	}
+	if len(w.Outboxes) > 0 {
+		row(render.GroupsTask, say("each tick"), say("notifies outboxes, alerts silent consumers, trims the lease log"))
+	}
+	for _, o := range w.givenOutboxes() {
+		row(o.DrainTask(), seconds("outbox_drain_interval_seconds"), say("deletes what every group has committed and is past its retention"))
+	}
+	if len(w.Sources) > 0 {
+		row(render.PruneTask, say("each tick"), say("deletes changes that all stream tables have seen"))
+	}
+	if len(w.StreamTables) > 0 {
+		row(render.HistoryTask, say("every minute"), say("deletes refreshes of more than a week ago"))
+	}
+	if len(t.Rows) == 0 {
+		return part{}
+	}
+	return part{ID: "background-work", Title: "Scheduled jobs", Blocks: []block{
+		paragraph(joined(say("All of it is done by "), w.function("tick"), say(", every %s, which has to be called: by pg_cron job `%s: run` (`jobs/pg_cron_1.4.sql` or `jobs/pg_cron_1.5.sql`, `jobs/remove.sql`), or by `sluice run`. "+
+			"Several may call it at once. When each ran last and what went wrong is in ", w.TickEvery(), w.Extension.Extension.Extension), linked("table", w.In("pgt_tasks").String()), say("."))),
+		{Table: t},
+	}}
+}
+
+func seconds(name string) text { return joined(say("every "), setting(name), say(" seconds")) }

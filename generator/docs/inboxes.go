@@ -1,0 +1,108 @@
+package docs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+func (w *writer) inboxes() part {
+	p := part{ID: "inboxes", Title: "Inboxes"}
+	for _, i := range w.Inboxes {
+		p.Parts = append(p.Parts, w.inbox(i))
+	}
+	return p
+}
+
+func (w *writer) inbox(i render.Inbox) part {
+	o, _ := w.object("table", i.Table.String())
+	p := part{ID: anchor("inbox", i.Name), Kind: "inbox", Title: i.Name, IsName: true}
+	w.described("table", i.Table.String(), p.ID)
+	p.Blocks = []block{
+		paragraph(plain(sentence(o.Comment))),
+		{Facts: w.inboxFacts(i)},
+		{Table: columnsOf("table", o.SQL, "inbox")},
+		{SQL: w.inboxUse(i)},
+	}
+	p.Parts = append(p.Parts, w.messages(i.PendingView, i, "Messages that are neither processed nor dead, and due."))
+	if i.DeadLetter {
+		p.Parts = append(p.Parts, w.messages(i.DLQView, i, fmt.Sprintf("Dead letters: messages that failed %d times.", i.MaxRetries)))
+	}
+	if i.Stats {
+		p.Parts = append(p.Parts, w.relation(i.StatsView, "view", "inbox stats"))
+	}
+	return p
+}
+
+// messages describes a view with the columns of the inbox, which is a stream table if the spec wants it materialized.
+func (w *writer) messages(name render.Name, i render.Inbox, about string) part {
+	p := part{ID: anchor("view", name.String()), Kind: "view", Title: name.String(), IsName: true}
+	w.described("view", name.String(), p.ID)
+	same := joined(say(" It has the columns of the table."))
+	if i.Materialize {
+		same = joined(same, say(" It is "), text{{Text: "a stream table", Link: anchor("stream-table", name.Plain())}}, say("."))
+	}
+	p.Blocks = []block{paragraph(joined(plain(about), same))}
+	return p
+}
+
+func (w *writer) inboxFacts(i render.Inbox) []fact {
+	facts := []fact{
+		{"Table", code(i.Table.String())},
+		{"In the spec", code(i.Path)},
+	}
+	if i.EventID != "" {
+		facts = append(facts, fact{"Id", joined(say("computed: "), code(strings.TrimSpace(i.EventID)))})
+	}
+	retry := say("due again at once")
+	if r := i.Retry; r != nil {
+		retry = say("%s, from %s s up to %s s", r.Backoff, r.InitialSeconds, r.MaxSeconds)
+	}
+	return append(facts,
+		fact{"After a failure", retry},
+		fact{"Dead letter", say("after %s failures", fmt.Sprint(i.MaxRetries))},
+		fact{"Background work", say("%s", every(i.Schedule, i.LastDue))},
+		fact{"Processed messages stay", w.kept(i.ProcessedRetention, "inbox_processed_retention_hours")},
+		fact{"Dead letters stay", w.kept(i.DeadRetention, "inbox_dlq_retention_hours")},
+		fact{"Degraded", say("oldest pending message %s s old, or 10000 pending, or %s dead letters", i.DegradedSeconds, fmt.Sprint(i.DegradedDLQ))},
+		fact{"Critical", say("oldest pending message %s s old, or 100000 pending", i.CriticalSeconds)},
+	)
+}
+
+func (w *writer) inboxUse(i render.Inbox) string {
+	name, id := sqltext.Literal(i.Name), "'message-1'"
+	if i.EventID != "" {
+		id = "null"
+	}
+	return fmt.Sprintf(`select %[1]s.inbox_receive(%[2]s, %[3]s, 'thing.happened', '{"a": 1}');  -- true; false for a duplicate
+
+begin;
+select event_id, event_type, payload from %[1]s.inbox_claim(%[2]s, 10);
+-- the work, and for each message:
+select %[1]s.inbox_mark_processed(%[2]s, 'message-1');
+commit;
+
+select %[1]s.inbox_mark_failed(%[2]s, 'message-1', 'what went wrong');  -- after a rollback`, w.Schema(), name, id)
+}
+
+// every says how often background work looks.
+func every(schedule string, cron *render.LastDue) string {
+	if cron != nil {
+		return "by cron: " + schedule + " (UTC)"
+	}
+	return "every " + schedule
+}
+
+// kept says how long something is kept: as long as its own retention, an interval's literal, or as a setting says.
+func (w *writer) kept(own, name string) text {
+	if own == "" {
+		return joined(say("as setting "), setting(name), say(" says"))
+	}
+	length := strings.TrimSuffix(strings.TrimPrefix(own, "interval '"), "'")
+	if strings.HasPrefix(length, "0 ") {
+		return say("for ever")
+	}
+	return say("%s", length)
+}

@@ -1,0 +1,136 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+func (w *writer) settings() part {
+	t := &table{Head: []string{"Setting", "Value", "Default", "What it does", "Session"}}
+	for _, s := range w.Settings {
+		if !w.matters(s.Name) {
+			continue
+		}
+		session := "yes"
+		if slices.Contains(w.Guarded(), s.Name) {
+			session = "no"
+		}
+		t.Rows = append(t.Rows, []text{{{Text: s.Name, Code: true, ID: anchor("setting", s.Name)}}, code(s.Value), code(s.Default), plain(s.About), plain(session)})
+	}
+	if len(t.Rows) == 0 {
+		return part{}
+	}
+	return part{ID: "settings", Title: "Settings", Blocks: []block{
+		paragraph(joined(say("Of this version; what is in effect is in "), linked("table", w.In("pgt_settings").String()), say(", which the owner updates. "+
+			"Those marked “Session” can also be set for a session, role or database, as `pg_trickle.NAME`; the others decide what is deleted, and only the table counts for them."))),
+		{Table: t},
+	}}
+}
+
+// matters reports whether anything here reads a setting.
+func (w *writer) matters(name string) bool {
+	switch {
+	case strings.HasPrefix(name, "inbox_"):
+		return len(w.Inboxes) > 0
+	case strings.HasPrefix(name, "outbox_"), strings.HasPrefix(name, "consumer_"):
+		return len(w.Outboxes) > 0
+	}
+	return slices.ContainsFunc(w.Objects, func(o object) bool { return strings.Contains(o.SQL, "pgt_setting('"+name+"')") })
+}
+
+// roles says what the roles of the spec may do with what is described here.
+func (w *writer) roles() part {
+	p := part{ID: "roles", Title: "Roles"}
+	for _, o := range w.Objects {
+		if o.Kind != "grant" || !strings.HasPrefix(o.Template, "extension/grant_") {
+			continue
+		}
+		role := strings.TrimPrefix(o.Template, "extension/grant_")
+		about, _, _ := strings.Cut(strings.TrimPrefix(o.SQL, "-- "), "\n")
+		p.Parts = append(p.Parts, part{ID: anchor("role", role), Kind: role, Title: o.Signature, IsName: true, Blocks: []block{
+			paragraph(plain(about)), {Table: w.rights(o)},
+		}})
+	}
+	p.Blocks = []block{paragraph(say("Sluice makes roles that cannot log in, and never drops them: grant them to those of your applications."))}
+	if len(p.Parts) == 0 {
+		p.Blocks = []block{paragraph(say("The spec names none, so everything belongs to whoever installed it, and others need grants. With `roles:` in the spec, a producer, a consumer and a monitor get exactly what each needs."))}
+	}
+	return p
+}
+
+// rights are the grants to a role on what is described; the rest is for the functions that it calls.
+func (w *writer) rights(o object) *table {
+	grants, err := sqltext.DescribeGrants(o.SQL)
+	if err != nil {
+		panic("docs: " + err.Error()) // it was parsed before
+	}
+	t := &table{Head: []string{"On", "May"}}
+	var order []string
+	may := map[string][]string{}
+	for _, g := range grants {
+		if _, shown := w.place(g.Kind, g.Object); !shown {
+			continue
+		}
+		if may[g.Object] == nil {
+			order = append(order, g.Object)
+		}
+		may[g.Object] = append(may[g.Object], g.Privileges...)
+	}
+	for _, name := range order {
+		id, _ := w.place("table", name)
+		t.Rows = append(t.Rows, []text{{{Text: name, Code: true, Link: id}}, code(strings.Join(may[name], ", "))})
+	}
+	t.Rows = append(t.Rows, w.rightsOnMade(o.Signature)...)
+	return t
+}
+
+// rightsOnMade are those that functions grant on what they make.
+func (w *writer) rightsOnMade(role string) [][]text {
+	var rows [][]text
+	for _, t := range w.StreamTables {
+		if slices.ContainsFunc(t.Grants, func(name string) bool { return sqltext.Ident(name) == role }) {
+			rows = append(rows, []text{linked("stream-table", t.ID()), code("select")})
+		}
+	}
+	for _, o := range w.givenOutboxes() {
+		switch {
+		case o.Event:
+		case sqltext.Ident(o.Consumer) == role:
+			rows = append(rows, []text{linked("outbox", o.Name), joined(code("select"), say(", with its delta rows and newest row"))})
+		case sqltext.Ident(o.Monitor) == role:
+			rows = append(rows, []text{linked("outbox", o.Name), code("select (id, created_at, inserted_count, deleted_count, is_claim_check)")})
+		}
+	}
+	return rows
+}
+
+// place is where a relation is described.
+func (w *writer) place(kind, name string) (id string, shown bool) {
+	if kind != "table" {
+		return "", false
+	}
+	for _, k := range []string{"table", "view"} {
+		if id, shown = w.shown[k+" "+name]; shown {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// rest lists what nobody calls, for whoever meets a name in a log or a statistics view.
+func (w *writer) rest() part {
+	t := &table{Head: []string{"Object", "What it is"}}
+	for _, o := range w.Objects {
+		_, shown := w.shown[o.Kind+" "+o.Signature]
+		if shown || o.Comment == "" || o.Kind == "index" || o.Kind == "schema" {
+			continue
+		}
+		t.Rows = append(t.Rows, []text{joined(plain(o.Kind+" "), code(o.Signature)), plain(o.Comment)})
+	}
+	return part{ID: "internal", Title: "Behind it", Folded: true, Blocks: []block{
+		paragraph(say("What the objects above are made of: nothing to call or change, but names that you may meet in logs and statistics.")),
+		{Table: t},
+	}}
+}
