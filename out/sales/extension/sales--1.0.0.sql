@@ -4017,7 +4017,7 @@ begin
     if to_regclass('sales.best_customers_rows_old') is null and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
         alter table sales.best_customers_rows rename to best_customers_rows_old;
         for v_index in
-            select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid = 'sales.best_customers_rows_old'::regclass
+            select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid = to_regclass('sales.best_customers_rows_old')
         loop
             execute format('alter index %s rename to %I', v_index.name, 'pgt_old_' || v_index.indexrelid);
         end loop;
@@ -5612,4 +5612,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '734db495150b7c56e9f862bc6c9b6781', 'extension');
+values ('sales', '1.0.0', 'dff00679449b68b49ce2817ab2f48296', 'extension');

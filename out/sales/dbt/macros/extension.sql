@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '734db495150b7c56e9f862bc6c9b6781',
+        'digest': 'dff00679449b68b49ce2817ab2f48296',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
