@@ -17,6 +17,7 @@ type Object = upgrade.Object
 type Extension struct {
 	Name, Version, Schema string
 	Objects               []Object // in an order in which they can be created
+	named                 []upgrade.Named
 	made                  []upgrade.Made
 	jobs                  map[string]string
 	view                  render.Extension
@@ -26,7 +27,7 @@ type Extension struct {
 
 // Manifest describes the version, for upgrades from it and to it.
 func (e *Extension) Manifest() upgrade.Manifest {
-	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.Objects, e.made)
+	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.named, e.Objects, e.made)
 }
 
 // Digest changes whenever any object does.

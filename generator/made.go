@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -22,13 +23,17 @@ func madeOf(view render.Extension) []upgrade.Made {
 	for _, s := range view.Sources {
 		made = append(made, upgrade.Made{
 			Kind: "change log", Name: s.ID(), On: []string{s.Table.String()}, Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()),
-			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock,
+			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
 		})
 	}
 	for _, c := range view.Captures {
+		var naming *upgrade.Naming
+		if !c.Made {
+			naming = &upgrade.Naming{View: c.Absent.String(), SQL: execute("now/absent.sql", c)}
+		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
-			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock,
+			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}
 	for _, o := range view.EventOutboxes() {
@@ -46,17 +51,19 @@ func madeOf(view render.Extension) []upgrade.Made {
 			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
 			made = append(made, upgrade.Made{
 				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Anew: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
+				Relations: []upgrade.Relation{relation("index", index.Name, "")},
 			})
 		}
 		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(t), Definition: digestOf("stream_table/attach.sql", t),
-			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Rows),
+			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s, %s;\n", t.Table, t.Rows, t.Old),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: "ACCESS EXCLUSIVE on it, as long as its query runs",
+			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), On: follows(t), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {
@@ -77,12 +84,30 @@ func follows(t render.StreamTable) []string {
 	return tables
 }
 
-// digestOf changes whenever what a template makes does.
-func digestOf(template string, data any) string {
-	sql, err := render.Execute(template, data)
-	if err != nil {
-		panic(err)
+// remakeLock is what keeps waiting while a stream table of another definition is made and filled.
+func remakeLock(t render.StreamTable) string {
+	if t.Online {
+		return "ACCESS EXCLUSIVE on it, for a moment: it is filled beside the old rows, which are shown until then"
 	}
+	const readers = "ACCESS EXCLUSIVE on it, as long as its query runs"
+	if t.Immediate {
+		return readers + ", and so do writers of what it reads wait"
+	}
+	return readers
+}
+
+// refillLock is what keeps waiting while the rows of one are computed anew.
+func refillLock(t render.StreamTable) string {
+	if t.Immediate {
+		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
+	}
+	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
+}
+
+// digestOf changes whenever what a template makes does, whatever it says above it.
+func digestOf(template string, data any) string {
+	sql := execute(template, data)
+	sql = sql[strings.Index(sql, "\ncreate "):]
 	sum := sha256.Sum256([]byte(sql))
 	return hex.EncodeToString(sum[:16])
 }

@@ -61,7 +61,7 @@ func consumerGroup(view render.Extension, g render.Group) upgrade.Made {
 // one that it asks for no more goes.
 func madeOutbox(o render.Outbox) []upgrade.Made {
 	drop := fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\ndrop table if exists %s;\n", o.Latest, o.DeltaRows, o.Table) + dropState(o)
-	outbox := upgrade.Made{Kind: "outbox", Name: o.Name, Drop: drop, Holds: o.Asked, Table: o.Table.String()}
+	outbox := upgrade.Made{Kind: "outbox", Name: o.Name, Drop: drop, Holds: o.Asked, Table: o.Table.String(), Lenient: o.Lenient, Relations: outboxRelations(o)}
 	if o.Asked {
 		outbox.Definition = "asked for"
 	} else {
@@ -70,7 +70,8 @@ func madeOutbox(o render.Outbox) []upgrade.Made {
 	made := append([]upgrade.Made{outbox}, rights([]string{o.Consumer}, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
 	made = append(made, rights([]string{o.Monitor}, o.Table.String(), "sequence "+o.IDs.String())...)
 	if o.Immediate {
-		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, Drop: fmt.Sprintf("drop table if exists %s;\n", o.Pending)})
+		drop := fmt.Sprintf("drop table if exists %s;\n", o.Pending)
+		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, Drop: drop, Relations: toldRelations(o)})
 	}
 	return made
 }

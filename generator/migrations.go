@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -76,10 +77,10 @@ func series(chain []upgrade.Manifest, leaps []leap) migrations.Series {
 func fillsAnew(from, to upgrade.Manifest) bool {
 	before := map[string]string{}
 	for _, m := range from.Made {
-		before[m.ID()] = m.Definition
+		before[cmp.Or(m.OriginID, m.ID())] = m.Definition
 	}
 	for _, m := range to.Made {
-		definition, there := before[m.ID()]
+		definition, there := before[cmp.Or(m.OriginID, m.ID())]
 		if strings.HasSuffix(m.Kind, "stream table") && (!there || definition != m.Definition) {
 			return true
 		}

@@ -70,7 +70,7 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy()), ""
 	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0
-	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+t.ID()), p.in(base+"_last_xid"), p.in(base+"_maintain")
+	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame = view.Storage().PlainSame
 	names := map[*catalog.Relation]string{}
 	t.NowDelta = view.Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(r *catalog.Relation) string {
@@ -156,7 +156,7 @@ func (p *planner) follows(n int, r *catalog.Relation) bool {
 	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
 }
 
-// lockKey is the key of an advisory lock.
+// lockKey is the key of an advisory lock. It is made of the first name: writers may hold it while an upgrade waits to give another.
 func lockKey(name string) string {
 	digest := md5.Sum([]byte("sluice stream table " + name))
 	return fmt.Sprint(int64(binary.BigEndian.Uint64(digest[:8])))

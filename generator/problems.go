@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -71,6 +73,89 @@ func tooWide(at diag.Pos, what string, columns int) diag.Error {
 	}
 }
 
+func renamedFromLive(at, live diag.Pos, d declared) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which is still defined", d.kind, d.name, d.from),
+		Hint:    "remove the old definition, or renamed_from",
+		Also:    []diag.Note{{Pos: live, Message: "the other one is here"}},
+	}
+}
+
+func renamedTooLate(at diag.Pos, d declared, version, now string) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which version %s no longer has", d.kind, d.name, d.from, version),
+		Hint:    "its data went with that version; leave renamed_from out",
+	}
+	if now != "" {
+		e.Hint = fmt.Sprintf("it is called %q there; did you mean that?", now)
+	}
+	return e
+}
+
+func renamedKind(at diag.Pos, d declared, kind string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which was released as %s %s", d.kind, d.name, d.from, article(kind), kind),
+		Hint:    "a rename keeps the kind, and its data; leave renamed_from out",
+	}
+}
+
+func renamedUnknown(at diag.Pos, d declared, known []string) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which no released version has", d.kind, d.name, d.from),
+		Hint:    fmt.Sprintf("no %s is released; leave renamed_from out", d.kind),
+	}
+	if near := diag.Nearest(d.from, known); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	} else if len(known) > 0 {
+		e.Hint = fmt.Sprintf("the last one has %s", strings.Join(known, ", "))
+	}
+	return e
+}
+
+func notRenamed(at diag.Pos, d declared, first, why string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q cannot be followed back to its first name, %q: %s", d.kind, d.name, first, why),
+		Hint:    "give another name to what is in the way",
+	}
+}
+
+func notOnline(at diag.Pos, t render.StreamTable) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "conflict",
+		Message: fmt.Sprintf("stream table %s is in immediate mode: writers keep it up to date, so it cannot be made anew beside the old one", t.ID()),
+		Hint:    "leave rebuild out",
+	}
+	if !t.Immediate {
+		e.Message = fmt.Sprintf("stream table %s cannot be made anew beside the old one: others follow its changes", t.ID())
+		e.Hint = "leave rebuild out; or give those that read it refresh_mode: full"
+	}
+	return e
+}
+
+// otherColumns is at the query that changes the columns.
+func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
+	e := diag.Error{Pos: s.At, Code: "outbox-columns", Message: refused.Message, Hint: refused.Hint}
+	for _, t := range s.StreamTables {
+		if render.Name(t.Relation).Plain() == refused.Made {
+			e.Pos = t.Query.At
+			e.Also = []diag.Note{{Pos: t.Outbox.At, Message: "the outbox stands here"}}
+		}
+	}
+	return e
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an"
+	}
+	return "a"
+}
+
 // quoteTags are the dollar quotes that bodies of generated code stand in.
 var quoteTags = []string{"$function$", "$procedure$", "$do$", "$many$"}
 
@@ -114,13 +199,6 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	for n := range s.StreamTables {
 		t := &s.StreamTables[n]
 		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
-		report(t.RenamedFrom != "", t.Field("renamed_from"), "renames")
-	}
-	for _, o := range s.Outboxes {
-		report(o.RenamedFrom != "", o.Field("renamed_from"), "renames")
-	}
-	for _, g := range s.ConsumerGroups {
-		report(g.RenamedFrom != "", g.Field("renamed_from"), "renames")
 	}
 	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)
 	for n := range s.Inboxes {
@@ -132,6 +210,5 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		report(i.ChangeFeed, i.Field("change_feed"), "change feeds of inboxes")
 		report(i.DedupWindow != nil, i.Field("dedup_window"), "deduplication windows")
 		report(i.WireFormat != spec.WireNative, i.Field("wire_format"), "wire formats")
-		report(i.RenamedFrom != "", i.Field("renamed_from"), "renames")
 	}
 }

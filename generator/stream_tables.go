@@ -13,9 +13,9 @@ import (
 )
 
 // streamTables turns compiled views into what templates read.
-func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
+func streamTables(s *spec.Spec, compiled *compiler, traced *lineage) (plan render.Plan) {
 	p := &planner{
-		spec: s, compiled: compiled, outboxNames: s.OutboxNames(),
+		spec: s, compiled: compiled, traced: traced, outboxNames: s.OutboxNames(),
 		sources: map[*catalog.Relation]*render.Source{}, captures: map[*catalog.Relation]*render.Capture{},
 	}
 	for _, n := range compiled.order {
@@ -33,6 +33,7 @@ func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
 	for i := range p.tables {
 		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
+		p.tables[i].Online = p.online(compiled.order[i], &p.tables[i])
 	}
 	for _, r := range p.order {
 		plan.Sources = append(plan.Sources, *p.sources[r])
@@ -46,6 +47,12 @@ func streamTables(s *spec.Spec, compiled *compiler) (plan render.Plan) {
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
 	plan.Families = p.completeFamilies(families, plan.Captures)
 	return plan
+}
+
+// online reports whether a stream table is made anew beside the old one. What others follow by its changes is not: they would follow rows that
+// nobody sees yet. In immediate mode writers fill it.
+func (p *planner) online(n int, t *render.StreamTable) bool {
+	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0
 }
 
 // together notes the logs that tell of the changes of a group's sources.
@@ -69,6 +76,7 @@ func (p *planner) together(group []render.StreamTable) {
 type planner struct {
 	spec     *spec.Spec
 	compiled *compiler
+	traced   *lineage
 	sources  map[*catalog.Relation]*render.Source
 	order    []*catalog.Relation
 	captures map[*catalog.Relation]*render.Capture
@@ -119,7 +127,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 	storage := view.Storage()
 	table := render.StreamTable{
 		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: p.path(t), Order: order,
-		Table: render.Name(t.Relation), Rows: beside("_rows"),
+		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
@@ -129,6 +137,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
+		AsideFn: p.in(base + "_aside"), SwapFn: p.in(base + "_swap"),
 		FitFn: p.in(base + "_fit"), Probe: p.in("pgt_probe"),
 		WaitingFn: p.in(base + "_waiting"), ExplainFn: p.in(base + "_explain"),
 	}

@@ -26,7 +26,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	o := &render.Outbox{
 		Consumer: p.spec.Roles.Consumer, Monitor: p.spec.Roles.Monitor,
 		Extension: t.Extension, SchemaName: t.SchemaName, Path: t.Path, Name: t.ID(),
-		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, t.ID()), Immediate: t.Immediate, Asked: of.Outbox != nil,
+		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, p.traced.first(aStreamTable, t.ID())), Immediate: t.Immediate, Asked: of.Outbox != nil,
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
 		Table: in(names.Table), DeltaRows: in(names.DeltaRows), Latest: in(names.Latest), IDs: in(names.IDs), Pending: in(names.Pending),
 		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.SearchPath,
@@ -41,7 +41,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		}
 	}
 	if options := of.Outbox; options != nil {
-		o.OnFullRefresh = options.OnFullRefresh
+		o.OnFullRefresh, o.Lenient = options.OnFullRefresh, options.OnColumnChange == spec.ColumnChangeFullRefresh
 		if options.Retention != nil {
 			o.Retention = options.Retention.Interval()
 		}
@@ -52,7 +52,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	return o
 }
 
-// pgtID is a uuid by which consumers tell stream tables apart: the same for one name in every database.
+// pgtID is a uuid by which consumers tell stream tables apart: the same for one name in every database, and after it was renamed.
 func pgtID(s *spec.Spec, name string) string {
 	digest := md5.Sum([]byte("sluice stream table " + s.Extension.Schema + " " + name))
 	return fmt.Sprintf("%x-%x-%x-%x-%x", digest[:4], digest[4:6], digest[6:8], digest[8:10], digest[10:])

@@ -30,11 +30,15 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, error) 
 		return nil, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
 	}
 	s := specs[0]
-	e, errs := generator.Generate(s)
+	released, err := generator.Releases(option(cmd, "out"), s.Extension.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, errs := generator.Generate(s, released...)
 	if lacksTables(errs) {
 		if pulled := pullInto(cmd, s); pulled != nil {
 			s = pulled
-			e, errs = generator.Generate(s)
+			e, errs = generator.Generate(s, released...)
 		}
 	}
 	problems.Merge(errs)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -34,6 +35,9 @@ func newDiff() *cobra.Command {
 				return err
 			}
 			plan, err := upgrade.Derive(before, e.Manifest(), false)
+			if refused := (upgrade.Refused{}); errors.As(err, &refused) {
+				return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint)}
+			}
 			if err != nil {
 				return err
 			}
@@ -87,6 +91,9 @@ func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
 	}
 	fmt.Fprintf(out, "from %s to %s\n", plan.From, plan.To)
 	for _, step := range plan.Steps {
+		if step.Follows {
+			continue // the rename says it
+		}
 		fmt.Fprintf(out, "%-8s %s\n", step.Action, step.Object)
 		if step.Lock != "" {
 			fmt.Fprintf(out, "         locks: %s\n", step.Lock)

@@ -18,7 +18,11 @@ func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
 	}
 	var extensions []*generator.Extension
 	for _, s := range specs {
-		e, errs := generator.Generate(s)
+		released, err := generator.Releases(option(cmd, "out"), s.Extension.Name)
+		if err != nil {
+			return nil, err
+		}
+		e, errs := generator.Generate(s, released...)
 		problems.Merge(errs)
 		extensions = append(extensions, e)
 	}

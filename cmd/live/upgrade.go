@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,6 +36,9 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	}
 	member := found.Flavour == generator.AsExtension
 	plan, err := upgrade.Derive(from, e.Manifest(), member)
+	if refused := (upgrade.Refused{}); errors.As(err, &refused) {
+		return Applied{}, Refusal{refused.Message, refused.Hint}
+	}
 	if err != nil {
 		return Applied{}, Refusal{err.Error(), "uninstall it and apply anew, which loses its data, or keep to the older definition"}
 	}

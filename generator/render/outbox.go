@@ -23,6 +23,7 @@ type Outbox struct {
 	Immediate   bool   // of a stream table in immediate mode
 	Consumer    string // role that may poll it; empty if none, as all others
 	Monitor     string // role that may see how it stands
+	Lenient     bool   // its consumers take other columns than before
 	Asked       bool   // the spec gives the stream table one; any other may get one at run time
 
 	OrderingKey     string // column; empty if rows of one key need no order

@@ -15,6 +15,8 @@ type StreamTable struct {
 	Order      int    // of refreshes
 	Table      Name   // what users see: a view over Rows
 	Rows       Name   // where the rows are stored
+	Old        Name   // where those of an older definition are, which users see until Rows is filled
+	Online     bool   // that is how it is made anew
 	State      Name   // the table with a row for each stream table
 	History    Name
 	ChangeNo   Name
@@ -58,6 +60,7 @@ type StreamTable struct {
 
 	Explanation []string // lines that say how it is kept up to date
 
+	AsideFn, SwapFn                                                              Name // if it is online
 	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn, WaitingFn, ExplainFn Name
 
 	Probe    Name          // a view that is gone when FitFn ends

@@ -9,6 +9,13 @@ const (
 	RefreshFull         = "full"
 )
 
+// Values of StreamTable.Rebuild.
+const (
+	RebuildAuto   = "auto"
+	RebuildOnline = "online"
+	RebuildLocked = "locked"
+)
+
 // StreamTable is a table that is kept equal to its query.
 type StreamTable struct {
 	Place       `yaml:"-"`
@@ -20,6 +27,7 @@ type StreamTable struct {
 	Indexes     [][]Text     `yaml:"indexes" jsonschema:"nullable" jsonschema_description:"Column lists to index beside the key."`
 	Outbox      *TableOutbox `yaml:"outbox" spec:"switch" jsonschema_description:"Records what each refresh changed: true, or options."`
 	RenamedFrom string       `yaml:"renamed_from" jsonschema:"minLength=1" jsonschema_description:"Former name; keeps the data across the rename."`
+	Rebuild     string       `yaml:"rebuild" jsonschema:"default=auto,enum=auto,enum=online,enum=locked" jsonschema_description:"How an upgrade makes it anew: online, beside the old rows, which are shown until the new ones are filled; locked, in the upgrade's transaction; auto: online if that can be."`
 	Fuse        *int         `yaml:"fuse" jsonschema:"minimum=1,maximum=2000000000" jsonschema_description:"More changed rows of a source than this suspend the table until resume_stream_table."`
 	Relation    Name         `yaml:"-"` // Name split into schema and table; the extension's schema where none is given
 }
@@ -30,12 +38,19 @@ const (
 	FullRefreshSnapshot = "snapshot"
 )
 
+// Values of TableOutbox.OnColumnChange.
+const (
+	ColumnChangeRefuse      = "refuse"
+	ColumnChangeFullRefresh = "full_refresh"
+)
+
 // TableOutbox records the rows by which each refresh changed a stream table.
 type TableOutbox struct {
 	Place               `yaml:"-"`
 	Retention           *Duration `yaml:"retention" jsonschema_description:"How long rows are kept; default: setting outbox_retention_hours."`
 	InlineThresholdRows *int      `yaml:"inline_threshold_rows" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"Changed rows up to which the payload holds them all; default: setting outbox_inline_threshold_rows."`
 	OnFullRefresh       string    `yaml:"on_full_refresh" jsonschema:"default=delta,enum=delta,enum=snapshot" jsonschema_description:"What a refresh that recomputed writes."`
+	OnColumnChange      string    `yaml:"on_column_change" jsonschema:"default=refuse,enum=refuse,enum=full_refresh" jsonschema_description:"What an upgrade does that changes the stream table's columns, and so what consumers read: refuse, or write a full refresh."`
 	Immediate           bool      `yaml:"immediate" jsonschema:"default=false" jsonschema_description:"Allows an outbox on a stream table in immediate mode: one row per statement."`
 }
 

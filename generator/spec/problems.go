@@ -23,7 +23,7 @@ var (
 
 	renamedToItself = problem{"bad-rename", "%s %q is renamed from itself", "renamed_from holds the former name; leave it out if the name never changed"}
 	renamedFromLive = problem{"bad-rename", "%s %q is renamed from %q, which is still defined", "remove the old definition, or renamed_from"}
-	renamedTwice    = problem{"bad-rename", "two of one kind are renamed from %q", "only one can keep its data"}
+	renamedTwice    = problem{"bad-rename", "two of one kind are renamed from %q", "only one can keep its data; a rename that was released needs no renamed_from any more"}
 
 	noQuery         = problem{"missing-field", "stream table %q has no query", `add "query: |" and the select indented below it, or "query_file:"`}
 	twoQueries      = problem{"conflict", "stream table %q has both query and query_file", "keep one of the two"}

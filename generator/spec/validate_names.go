@@ -78,7 +78,9 @@ func (c checker) distinct(kind string, objects []named) []named {
 func (c checker) renames(kind string, objects []named) {
 	live, claimed := map[string]diag.Pos{}, map[string]diag.Pos{}
 	for _, o := range objects {
-		live[o.name] = o.Field("name")
+		if o.renamedFrom == "" { // what is renamed itself may be another than it was
+			live[o.name] = o.Field("name")
+		}
 	}
 	for _, o := range objects {
 		at, old := o.Field("renamed_from"), o.renamedFrom

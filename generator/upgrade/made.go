@@ -15,16 +15,9 @@ func (d *differ) dropMade() {
 			Lock: "ACCESS EXCLUSIVE on the tables that they are on, for a moment",
 		})
 	}
-	stays := map[string]bool{}
-	for _, m := range d.to.Made {
-		stays[m.ID()] = true
-	}
 	for n := len(d.from.Made) - 1; n >= 0; n-- {
 		m := d.from.Made[n]
-		if stays[m.ID()] {
-			continue
-		}
-		if m.Drop == "" {
+		if _, stays := identifiedAs(d.to.Made, m.identity()); stays || m.Drop == "" {
 			continue
 		}
 		d.add(Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: brief, Loses: m.loss()})
@@ -35,7 +28,7 @@ func (d *differ) dropMade() {
 func (d *differ) triggerFunctions() []string {
 	var functions []string
 	for _, o := range d.from.Objects {
-		if o.Kind == "function" && d.dropped[o.ID()] && strings.Contains(o.SQL, "\n    returns trigger\n") && !d.triggersAreObjects(o) {
+		if o.Kind == "function" && d.dropped[o.identity()] && strings.Contains(o.SQL, "\n    returns trigger\n") && !d.triggersAreObjects(o) {
 			functions = append(functions, sqltext.Literal(o.Signature)+"::regprocedure")
 		}
 	}
@@ -47,7 +40,7 @@ func (d *differ) triggersAreObjects(function Object) bool {
 	for _, o := range d.from.Objects {
 		if o.Kind == "trigger" {
 			for _, need := range o.Needs {
-				if need == function.ID() {
+				if need == function.identity() {
 					return true
 				}
 			}
@@ -77,19 +70,50 @@ $do$;
 
 // remake has what changed made anew.
 func (d *differ) remake() {
-	before := map[string]Made{}
-	for _, m := range d.from.Made {
-		before[m.ID()] = m
-	}
+	anew := map[string]bool{}
 	for _, m := range d.to.Made {
-		was, there := before[m.ID()]
-		if !there || was.Definition == m.Definition || m.Anew == "" {
-			continue
+		switch was, there := identifiedAs(d.from.Made, m.identity()); {
+		case !there || m.PartOf != "" && anew[m.PartOf]:
+		case was.Definition != m.Definition && m.Anew != "":
+			anew[m.ID()] = true
+			step := Step{Action: "rebuild", Object: m.ID(), SQL: d.guard(was, m) + m.Anew, Lock: m.Lock}
+			if was.Holds && !m.Holds {
+				step.Loses = was.loss()
+			}
+			d.add(step)
+		case was.Naming != nil && m.Naming != nil && *was.Naming != *m.Naming:
+			d.add(Step{Action: "change", Object: m.ID(), SQL: d.nameAgain(*m.Naming), Follows: true})
 		}
-		step := Step{Action: "rebuild", Object: m.ID(), SQL: m.Anew, Lock: m.Lock}
-		if was.Holds && !m.Holds {
-			step.Loses = was.loss()
+	}
+}
+
+// nameAgain makes a view again, if it is there. The script of an extension may replace none that is no member, and what it makes becomes one.
+func (d *differ) nameAgain(n Naming) string {
+	sql := n.SQL
+	if d.member {
+		sql = fmt.Sprintf("drop view %s;\n%salter extension %s drop view %[1]s;\n", n.View, sql, sqltext.Ident(d.to.Extension))
+	}
+	return fmt.Sprintf("do $do$\nbegin\n    if to_regclass(%s) is not null then\n%s    end if;\nend;\n$do$;\n", sqltext.Literal(n.View), sql)
+}
+
+// forget deletes what the catalog knows of what is gone: something else may get its name.
+func (d *differ) forget() {
+	for _, n := range d.from.Named {
+		if _, stays := identifiedAs(d.to.Named, n.identity()); stays || n.Kind == "consumer group" {
+			continue // groups are dropped with all that is known of them
 		}
-		d.add(step)
+		step := Step{Action: "drop", Object: "what is noted of " + n.Kind + " " + n.Name}
+		for _, v := range n.Values {
+			switch {
+			case !d.keeps(v.Table):
+			case v.Key:
+				step.SQL += fmt.Sprintf("update %[1]s set %[2]s = %[2]s - %[3]s where %[2]s ? %[3]s;\n", v.Table, v.Column, v.Value)
+			default:
+				step.SQL += fmt.Sprintf("delete from %s where %s = %s;\n", v.Table, v.Column, v.Value)
+			}
+		}
+		if step.SQL != "" {
+			d.add(step)
+		}
 	}
 }

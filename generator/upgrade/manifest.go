@@ -2,10 +2,12 @@ package upgrade
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // manifestFormat is the format of manifests.
@@ -17,13 +19,45 @@ type Manifest struct {
 	Extension string   `json:"extension"`
 	Version   string   `json:"version"`
 	Schema    string   `json:"schema"`
+	Named     []Named  `json:"named,omitempty"`
 	Objects   []Object `json:"objects"`
 	Made      []Made   `json:"made,omitempty"`
 }
 
+// Named is something that the spec names, and that keeps its data when its name changes.
+type Named struct {
+	Kind        string  `json:"kind"` // inbox, outbox, consumer group or stream table
+	Name        string  `json:"name"`
+	Origin      string  `json:"origin,omitempty"`       // the name that it was released under first; empty if that is its name
+	RenamedFrom string  `json:"renamed_from,omitempty"` // as the spec says
+	Values      []Value `json:"values,omitempty"`       // where its name stands in tables of the catalog, but for rows of scripts
+}
+
+// Value is a name in a table of the catalog, as SQL.
+type Value struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Value  string `json:"value"`
+	Key    bool   `json:"key,omitempty"` // the name is a key within the column, which is jsonb
+}
+
+// First is the name that it was released under first.
+func (n Named) First() string { return cmp.Or(n.Origin, n.Name) }
+
+func (n Named) identity() string { return n.Kind + " " + n.First() }
+
+// Find returns what has a name in this version.
+func (m Manifest) Find(kind, name string) (Named, bool) {
+	at := slices.IndexFunc(m.Named, func(n Named) bool { return n.Kind == kind && n.Name == name })
+	if at < 0 {
+		return Named{}, false
+	}
+	return m.Named[at], true
+}
+
 // NewManifest describes a version.
-func NewManifest(extension, version, schema string, objects []Object, made []Made) Manifest {
-	return Manifest{Format: manifestFormat, Extension: extension, Version: version, Schema: schema, Objects: objects, Made: made}
+func NewManifest(extension, version, schema string, named []Named, objects []Object, made []Made) Manifest {
+	return Manifest{Format: manifestFormat, Extension: extension, Version: version, Schema: schema, Named: named, Objects: objects, Made: made}
 }
 
 // Digest changes whenever any object does.

@@ -2,8 +2,10 @@
 package upgrade
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -20,12 +22,50 @@ type Object struct {
 	Dump      bool     `json:"dump,omitempty"`    // holds data that a dump of the extension must keep
 	Holds     bool     `json:"holds,omitempty"`   // holds users' data, which a drop loses
 
+	// As if all that was renamed had the names that it was released under first: what is the same then differs in names alone. Empty where
+	// that makes no difference.
+	OriginID     string `json:"origin_id,omitempty"`
+	OriginDigest string `json:"origin_digest,omitempty"` // of the statement
+	OriginSQL    string `json:"origin_sql,omitempty"`    // of tables
+
 	Template string `json:"-"` // that it was made of, below templates/ and without .sql.tmpl
 	Shared   bool   `json:"-"` // is not of a single inbox, outbox or stream table
 }
 
 // ID identifies the object within an extension.
 func (o Object) ID() string { return o.Kind + " " + o.Signature }
+
+// identity is the same in all versions, whatever the object is called in them.
+func (o Object) identity() string { return cmp.Or(o.OriginID, o.ID()) }
+
+// essence changes whenever the statement does in more than names.
+func (o Object) essence() string { return cmp.Or(o.OriginDigest, digestOf(statementOf(o.SQL))) }
+
+// From notes what the object is by the names that everything was released under first.
+func (o *Object) From(origin Object) {
+	if o.ID() != origin.ID() {
+		o.OriginID = origin.ID()
+	}
+	if o.SQL != origin.SQL {
+		o.OriginDigest = digestOf(statementOf(origin.SQL))
+		if o.Kind == "table" {
+			o.OriginSQL = origin.SQL
+		}
+	}
+}
+
+// statementOf is a definition without the comment above it.
+func statementOf(sql string) string {
+	for strings.HasPrefix(sql, "--") {
+		_, sql, _ = strings.Cut(sql, "\n")
+	}
+	return sql
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
 
 // Digest changes whenever the installed object would.
 func (o Object) Digest() string {
@@ -61,6 +101,7 @@ func (o Object) Create(member bool) string {
 type Made struct {
 	Kind       string   `json:"kind"`                 // stream table, change log, publication, …
 	Name       string   `json:"name"`                 // as the catalog has it
+	OriginID   string   `json:"origin_id,omitempty"`  // as an object's
 	Definition string   `json:"definition,omitempty"` // changes whenever it must be made anew
 	Drop       string   `json:"drop,omitempty"`       // the statements that remove it
 	Anew       string   `json:"anew,omitempty"`       // the statement by which it is made anew, at once or by attach()
@@ -69,6 +110,12 @@ type Made struct {
 	On         []string `json:"on,omitempty"`         // tables whose triggers write it
 	Table      string   `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
 	Loses      string   `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows
+
+	Columns   []string   `json:"columns,omitempty"`   // of what users see of a stream table
+	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
+	Relations []Relation `json:"relations,omitempty"` // that it may consist of
+	Naming    *Naming    `json:"naming,omitempty"`
+	PartOf    string     `json:"part_of,omitempty"` // the id of what is never made anew without it
 }
 
 // loss is what a drop loses.
@@ -79,5 +126,22 @@ func (m Made) loss() string {
 	return m.Loses
 }
 
+// Naming is a view that names others, so that it has to be made again when these are renamed.
+type Naming struct {
+	View string `json:"view"`
+	SQL  string `json:"sql"`
+}
+
+// Relation is a table, view, sequence or index that is made at run time.
+type Relation struct {
+	Kind        string   `json:"kind"`
+	Schema      string   `json:"schema"`
+	Name        string   `json:"name"`
+	Comment     string   `json:"comment,omitempty"`
+	Constraints []string `json:"constraints,omitempty"` // names that PostgreSQL made from the table's
+}
+
 // ID identifies it within an extension.
 func (m Made) ID() string { return m.Kind + " " + m.Name }
+
+func (m Made) identity() string { return cmp.Or(m.OriginID, m.ID()) }

@@ -10,11 +10,12 @@ import (
 
 // Step is one thing that an upgrade does to one object.
 type Step struct {
-	Action string `json:"action"`          // lock, add, change, drop or rebuild
-	Object string `json:"object"`          // its id
-	SQL    string `json:"-"`               // the statements
-	Lock   string `json:"lock,omitempty"`  // what it keeps waiting, and for how long in kind
-	Loses  string `json:"loses,omitempty"` // whose data it deletes
+	Action  string `json:"action"`            // lock, add, change, drop, rename or rebuild
+	Object  string `json:"object"`            // its id
+	SQL     string `json:"-"`                 // the statements
+	Lock    string `json:"lock,omitempty"`    // what it keeps waiting, and for how long in kind
+	Loses   string `json:"loses,omitempty"`   // whose data it deletes
+	Follows bool   `json:"follows,omitempty"` // it changes names that a rename changed, and nothing else
 }
 
 // Long reports whether a step reads or fills a whole table.
@@ -57,18 +58,21 @@ type differ struct {
 	from, to Manifest
 	member   bool // objects are members of an extension
 	old, new map[string]Object
-	dropped  map[string]bool // objects of from that are dropped, to be created again if to has them
+	dropped  map[string]bool // objects of from that are dropped, to be created again if to has them; all three by identity
 	plan     Plan
 }
 
 // Derive compares two versions; member says whether their objects are members of an extension. It fails where no steps are known that
 // keep the data.
 func Derive(from, to Manifest, member bool) (Plan, error) {
-	d := &differ{from: from, to: to, member: member, old: byID(from.Objects), new: byID(to.Objects), dropped: map[string]bool{},
-		plan: Plan{From: from.Version, To: to.Version}}
+	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version}}
+	d.old, d.new = byIdentity(d.from.Objects), byIdentity(d.to.Objects)
 	if from.Extension != to.Extension || from.Schema != to.Schema {
 		return d.plan, fmt.Errorf("extension %s in schema %s cannot become extension %s in schema %s: install the new one beside it, and move the data",
 			from.Extension, from.Schema, to.Extension, to.Schema)
+	}
+	if refused := OtherColumns(from, to); len(refused) > 0 {
+		return d.plan, refused[0]
 	}
 	changes, err := d.tableChanges()
 	if err == nil {
@@ -80,25 +84,52 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	d.chooseDrops(changes)
 	d.dropMade()
 	d.dropObjects()
+	d.forget()
+	d.addSchemas()
+	d.rename()
 	d.createObjects(changes)
 	d.remake()
+	d.dropSchemas()
 	return d.plan.lockedFirst(from, to), nil
 }
 
-func byID(objects []Object) map[string]Object {
-	ids := map[string]Object{}
-	for _, o := range objects {
-		ids[o.ID()] = o
+// withIdentities is a manifest whose objects need others by their identities.
+func withIdentities(m Manifest) Manifest {
+	identities := map[string]string{}
+	for _, o := range m.Objects {
+		identities[o.ID()] = o.identity()
 	}
-	return ids
+	m.Objects = slices.Clone(m.Objects)
+	for n := range m.Objects {
+		needs := slices.Clone(m.Objects[n].Needs)
+		for i, id := range needs {
+			needs[i] = identities[id]
+		}
+		m.Objects[n].Needs = needs
+	}
+	return m
+}
+
+func byIdentity(objects []Object) map[string]Object {
+	all := map[string]Object{}
+	for _, o := range objects {
+		all[o.identity()] = o
+	}
+	return all
 }
 
 func (d *differ) add(step Step) { d.plan.Steps = append(d.plan.Steps, step) }
 
 // changed reports whether an object is in both versions and differs.
 func (d *differ) changed(o Object) bool {
-	before, ok := d.old[o.ID()]
+	before, ok := d.old[o.identity()]
 	return ok && before.Digest() != o.Digest()
+}
+
+// alike reports whether an object is in both versions and differs in names and comments at most.
+func (d *differ) alike(o Object) bool {
+	before, ok := d.old[o.identity()]
+	return ok && before.essence() == o.essence()
 }
 
 // tableChanges compares the tables that are in both versions.
@@ -108,11 +139,11 @@ func (d *differ) tableChanges() (map[string]tableChange, error) {
 		if o.Kind != "table" || !d.changed(o) {
 			continue
 		}
-		change, err := compareTables(d.old[o.ID()], o)
+		change, err := compareTables(d.old[o.identity()], o)
 		if err != nil {
 			return nil, err
 		}
-		changes[o.ID()] = change
+		changes[o.identity()] = change
 	}
 	return changes, nil
 }
@@ -120,144 +151,30 @@ func (d *differ) tableChanges() (map[string]tableChange, error) {
 // unalterable reports objects that differ in more than their comments and that no step is known for.
 func (d *differ) unalterable() error {
 	for _, o := range d.to.Objects {
-		if o.Kind == "sequence" && d.changed(o) && statementOf(d.old[o.ID()].SQL) != statementOf(o.SQL) {
+		if o.Kind == "sequence" && d.changed(o) && !d.alike(o) {
 			return fmt.Errorf("sequence %s differs between the versions, and there are no steps for that", o.Signature)
 		}
 	}
 	return nil
 }
 
-// statementOf is a definition without the comment above it.
-func statementOf(sql string) string {
-	for strings.HasPrefix(sql, "--") {
-		_, sql, _ = strings.Cut(sql, "\n")
-	}
-	return sql
-}
-
-// chooseDrops finds what must be dropped: what is gone, what cannot be replaced, and what depends on either.
-func (d *differ) chooseDrops(changes map[string]tableChange) {
-	for _, o := range d.from.Objects {
-		now, stays := d.new[o.ID()]
-		switch {
-		case !stays:
-			d.drop(o)
-		case !d.changed(now):
-		case o.Kind == "view" || o.Kind == "trigger" || o.Kind == "index":
-			d.drop(o)
-		case o.Kind == "function" || o.Kind == "procedure":
-			if interfaceOf(o.SQL) != interfaceOf(now.SQL) {
-				d.drop(o)
-			}
-		case o.Kind == "table" && changes[o.ID()].narrows:
-			d.dropDependents(o)
-		}
-	}
-}
-
-func interfaceOf(sql string) string {
-	text, err := sqltext.Interface(sql)
-	if err != nil {
-		panic(fmt.Sprintf("upgrade: %v\n%s", err, sql)) // was checked when it was generated
-	}
-	return text
-}
-
-// drop marks an object and those that PostgreSQL keeps from staying without it.
-func (d *differ) drop(o Object) {
-	if d.dropped[o.ID()] || o.Kind == "schema" && d.new[o.ID()].Kind != "" {
-		return
-	}
-	d.dropped[o.ID()] = true
-	d.dropDependents(o)
-}
-
-func (d *differ) dropDependents(o Object) {
-	for _, dependent := range d.from.Objects {
-		switch dependent.Kind {
-		case "view", "trigger", "index":
-			if slices.Contains(dependent.Needs, o.ID()) {
-				d.drop(dependent)
-			}
-		}
-	}
-}
-
-// dropObjects removes what is marked, last made first.
-func (d *differ) dropObjects() {
-	for n := len(d.from.Objects) - 1; n >= 0; n-- {
-		o := d.from.Objects[n]
-		_, stays := d.new[o.ID()]
-		if !d.dropped[o.ID()] {
-			continue
-		}
-		step := Step{Action: "drop", Object: o.ID(), SQL: d.dropSQL(o)}
-		if stays {
-			step.Action = "change" // and created again
-		}
-		if o.Holds && !stays {
-			step.Loses = "all rows of " + o.Signature
-		}
-		if o.Kind == "table" || o.Kind == "trigger" || o.Kind == "index" {
-			step.Lock = "ACCESS EXCLUSIVE on its table, for a moment"
-		}
-		if step.SQL != "" {
-			d.add(step)
-		}
-	}
-}
-
-// dropSQL removes an object as a member of an extension or not.
-func (d *differ) dropSQL(o Object) string {
-	switch o.Kind {
-	case "index":
-		if table := d.tableOf(o); table != "" && d.dropped[table] {
-			return ""
-		}
-		return "drop index " + o.Signature + ";\n"
-	case "row":
-		return d.deleteRow(o)
-	case "grant":
-		return revoked(o, func(string) bool { return false }) // made last, so all that it names is still there
-	}
-	if d.member && o.Dump {
-		return fmt.Sprintf("alter extension %s drop %s %s;\n", sqltext.Ident(d.from.Extension), o.Kind, o.Signature) + o.Drop
-	}
-	return o.Drop
-}
-
-// gone reports whether an object is dropped and not made again.
-func (d *differ) gone(id string) bool {
-	_, stays := d.new[id]
-	return !stays && d.dropped[id]
-}
-
-// tableOf is the id of the table that an index or a trigger is on.
-func (d *differ) tableOf(o Object) string {
-	for _, need := range o.Needs {
-		if strings.HasPrefix(need, "table ") {
-			return need
-		}
-	}
-	return ""
-}
-
 // createObjects adds what is new, changes what differs and makes again what was dropped for it, in order.
 func (d *differ) createObjects(changes map[string]tableChange) {
 	made := map[string]bool{}
 	for _, o := range d.to.Objects {
-		before, was := d.old[o.ID()]
+		before, was := d.old[o.identity()]
 		switch {
+		case !was && o.Kind == "schema": // is there
 		case !was:
-			made[o.ID()] = true
+			made[o.identity()] = true
 			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
-		case d.dropped[o.ID()]:
-			made[o.ID()] = true
+		case d.dropped[o.identity()]:
+			made[o.identity()] = true
 			d.add(Step{Action: "change", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
 		case o.Kind == "grant" && (d.changed(o) || slices.ContainsFunc(o.Needs, func(id string) bool { return made[id] })):
-			d.add(Step{Action: "change", Object: o.ID(), SQL: revoked(before, d.gone) + o.SQL})
+			d.add(Step{Action: "change", Object: o.ID(), SQL: d.revoked(before, d.new) + o.SQL, Follows: d.alike(o) && before.SQL != o.SQL})
 		case d.changed(o):
-			d.change(before, o, changes[o.ID()])
+			d.change(before, o, changes[o.identity()])
 		}
 	}
 }
@@ -277,12 +194,14 @@ func (d *differ) lockOfNew(o Object) string {
 	return ""
 }
 
-// change alters an object in place.
+// change alters an object in place. One that differs in names is renamed by now.
 func (d *differ) change(before, o Object, table tableChange) {
-	step := Step{Action: "change", Object: o.ID()}
+	step := Step{Action: "change", Object: o.ID(), Follows: d.alike(o) && before.SQL != o.SQL}
 	switch o.Kind {
 	case "function", "procedure":
 		step.SQL = orReplace(o.SQL) + o.CommentSQL()
+	case "view": // what is alike has the same columns
+		step.SQL = orReplace(o.SQL) + commentIfNew(before, o)
 	case "table":
 		step.SQL = table.sql + commentIfNew(before, o)
 		step.Lock = table.lock
@@ -309,7 +228,7 @@ func commentIfNew(before, o Object) string {
 
 // orReplace lets a definition replace an older one with the same interface.
 func orReplace(sql string) string {
-	for _, kind := range []string{"function", "procedure"} {
+	for _, kind := range []string{"function", "procedure", "view"} {
 		at := 0
 		if !strings.HasPrefix(sql, "create "+kind) {
 			at = strings.Index(sql, "\ncreate "+kind) + 1

@@ -53,15 +53,17 @@ func keyOf(table Object) []string {
 	return definition.Key
 }
 
-// revoked takes back what a script granted to a role, from the objects that are still there.
-func revoked(o Object, gone func(id string) bool) string {
+// revoked takes back what a script granted to a role, from the objects that are there: those of old before anything is renamed, those of new
+// afterwards.
+func (d *differ) revoked(o Object, there map[string]Object) string {
 	role, object, toAll := strings.Cut(o.Signature, ": ")
 	if role == "nobody" || toAll && object == "" {
 		return "" // it took a right away
 	}
 	var out strings.Builder
 	for _, need := range o.Needs {
-		kind, name, _ := strings.Cut(need, " ")
+		from, ok := there[need]
+		kind := from.Kind
 		switch kind {
 		case "view":
 			kind = "table"
@@ -69,8 +71,8 @@ func revoked(o Object, gone func(id string) bool) string {
 		default:
 			continue
 		}
-		if !gone(need) {
-			fmt.Fprintf(&out, "revoke all on %s %s from %s;\n", kind, name, role)
+		if ok {
+			fmt.Fprintf(&out, "revoke all on %s %s from %s;\n", kind, from.Signature, role)
 		}
 	}
 	return out.String()

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +27,7 @@ const (
 // compareTables derives the change of a table, column by column. New columns come last.
 func compareTables(before, after Object) (tableChange, error) {
 	var c tableChange
-	old, new, err := definitions(before, after)
+	old, new, shown, err := definitions(before, after)
 	if err != nil {
 		return c, err
 	}
@@ -42,16 +43,16 @@ func compareTables(before, after Object) (tableChange, error) {
 			}
 		}
 	}
-	for _, column := range new.Columns {
+	for n, column := range new.Columns {
 		was, there := find(old.Columns, column.Name)
 		if !there {
 			if column.NotNull && column.Default == "" && column.Generated == "" {
 				return c, fmt.Errorf("column %s of table %s is new, takes no null and has no default", column.Name, after.Signature)
 			}
-			c.addColumn(after, column)
+			c.addColumn(after, shown.Columns[n])
 			continue
 		}
-		if err := c.alterColumn(after, was, column); err != nil {
+		if err := c.alterColumn(after, was, column, shown.Columns[n].Default); err != nil {
 			return c, err
 		}
 	}
@@ -59,11 +60,15 @@ func compareTables(before, after Object) (tableChange, error) {
 	return c, nil
 }
 
-func definitions(before, after Object) (old, new sqltext.TableDefinition, err error) {
-	if old, err = sqltext.DefineTable(before.SQL); err == nil {
-		new, err = sqltext.DefineTable(after.SQL)
+// definitions are the two tables as if nothing had been renamed, and the second as it is.
+func definitions(before, after Object) (old, new, shown sqltext.TableDefinition, err error) {
+	if old, err = sqltext.DefineTable(cmp.Or(before.OriginSQL, before.SQL)); err == nil {
+		new, err = sqltext.DefineTable(cmp.Or(after.OriginSQL, after.SQL))
 	}
-	return old, new, err
+	if err == nil {
+		shown, err = sqltext.DefineTable(after.SQL)
+	}
+	return old, new, shown, err
 }
 
 func find(columns []sqltext.ColumnDefinition, name string) (sqltext.ColumnDefinition, bool) {
@@ -101,7 +106,7 @@ func (c *tableChange) addColumn(o Object, column sqltext.ColumnDefinition) {
 	c.alter(o, lock, "add column %s", strings.Join(parts, " "))
 }
 
-func (c *tableChange) alterColumn(o Object, was, now sqltext.ColumnDefinition) error {
+func (c *tableChange) alterColumn(o Object, was, now sqltext.ColumnDefinition, shownDefault string) error {
 	name := sqltext.Ident(now.Name)
 	if was.Generated != now.Generated {
 		return fmt.Errorf("column %s of table %s is computed in another way, and its rows would not follow", now.Name, o.Signature)
@@ -118,7 +123,7 @@ func (c *tableChange) alterColumn(o Object, was, now sqltext.ColumnDefinition) e
 		if now.Default == "" {
 			c.alter(o, brief, "alter column %s drop default", name)
 		} else {
-			c.alter(o, brief, "alter column %s set default %s", name, now.Default)
+			c.alter(o, brief, "alter column %s set default %s", name, shownDefault)
 		}
 	}
 	if was.NotNull != now.NotNull {

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,43 +84,97 @@ end;
 $do$;
 `
 
-// written tells them, and how each is locked.
+// written tells them, and how each is locked, by the names that they have before the upgrade.
 func (p Plan) written(from, to Manifest) map[string]string {
-	modes, touched, stays, holds := map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}
-	for _, step := range p.Steps {
-		touched[step.Object] = true
+	touched := p.touched(from, to)
+	modes := ownWritten(from, touched)
+	before, stays := namesBefore(from, to), map[string]bool{}
+	for _, m := range to.Made {
+		stays[m.identity()] = true
 	}
+	for n, m := range slices.Concat(from.Made, to.Made) {
+		for _, table := range m.On {
+			if n >= len(from.Made) {
+				table = cmp.Or(before[table], table)
+			}
+			if touched[m.identity()] && !stays[m.identity()] {
+				modes[table] = againstAll // its triggers go
+			} else if touched[m.identity()] && modes[table] == "" {
+				modes[table] = againstWriters
+			}
+		}
+	}
+	return modes
+}
+
+// ownWritten are the tables of the extension among them.
+func ownWritten(from Manifest, touched map[string]bool) map[string]string {
+	modes, holds := map[string]string{}, map[string]string{}
+	identities := map[string]string{}
 	for _, o := range from.Objects {
+		identities[o.ID()] = o.identity()
 		if o.Kind == "table" && o.Holds {
 			holds[o.ID()] = o.Signature
-			if touched[o.ID()] {
+			if touched[o.identity()] {
 				modes[o.Signature] = againstAll
 			}
 		}
 	}
 	for _, o := range from.Objects {
-		if o.Kind != "trigger" || !touched[o.ID()] && !slices.ContainsFunc(o.Needs, func(id string) bool { return touched[id] }) {
+		if o.Kind != "trigger" || !touched[o.identity()] && !slices.ContainsFunc(o.Needs, func(id string) bool { return touched[identities[id]] }) {
 			continue
 		}
 		for _, need := range o.Needs {
-			if table := holds[need]; table != "" && touched[o.ID()] {
+			if table := holds[need]; table != "" && touched[o.identity()] {
 				modes[table] = againstAll
 			} else if table != "" && modes[table] == "" {
 				modes[table] = againstWriters
 			}
 		}
 	}
-	for _, m := range to.Made {
-		stays[m.ID()] = true
+	return modes
+}
+
+// touched are the identities of what the plan changes or renames. Where names went round, a step may stand for either of two.
+func (p Plan) touched(from, to Manifest) map[string]bool {
+	steps, touched := map[string]bool{}, map[string]bool{}
+	for _, step := range p.Steps {
+		steps[step.Object] = true
 	}
-	for _, m := range slices.Concat(from.Made, to.Made) {
-		for _, table := range m.On {
-			if touched[m.ID()] && !stays[m.ID()] {
-				modes[table] = againstAll // its triggers go
-			} else if touched[m.ID()] && modes[table] == "" {
-				modes[table] = againstWriters
+	ids := map[string]string{}
+	for _, m := range []Manifest{from, to} {
+		note := func(id, identity, name string) {
+			if steps[id] || ids[identity] != "" && ids[identity] != name {
+				touched[identity] = true
 			}
+			ids[identity] = name
+		}
+		for _, o := range m.Objects {
+			note(o.ID(), o.identity(), o.ID())
+		}
+		for _, made := range m.Made {
+			note(made.ID(), made.identity(), made.ID()+relationNames(made))
 		}
 	}
-	return modes
+	return touched
+}
+
+// relationNames are what the relations of what functions make are called.
+func relationNames(m Made) string {
+	var names strings.Builder
+	for _, r := range m.Relations {
+		names.WriteString(" " + sqltext.Qualified(r.Schema, r.Name))
+	}
+	return names.String()
+}
+
+// namesBefore are the names of tables that get others, by these.
+func namesBefore(from, to Manifest) map[string]string {
+	old, names := byIdentity(from.Objects), map[string]string{}
+	for _, o := range to.Objects {
+		if before := old[o.identity()]; o.Kind == "table" && before.Signature != o.Signature {
+			names[o.Signature] = before.Signature
+		}
+	}
+	return names
 }

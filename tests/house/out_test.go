@@ -14,13 +14,13 @@ func TestOutIsCurrent(t *testing.T) {
 		t.Fatal(problems)
 	}
 	for _, s := range specs {
-		extension, problems := generator.Generate(s)
-		if !problems.Empty() {
-			t.Fatal(problems)
-		}
-		released, err := generator.Releases("../../out", extension.Name)
+		released, err := generator.Releases("../../out", s.Extension.Name)
 		if err != nil {
 			t.Fatal(err)
+		}
+		extension, problems := generator.Generate(s, released...)
+		if !problems.Empty() {
+			t.Fatal(problems)
 		}
 		files, err := extension.Files(released)
 		if err != nil {

@@ -38,9 +38,15 @@ $do$`
 // history generates the versions, oldest first.
 func history(t *testing.T) []*generator.Extension {
 	t.Helper()
-	paths, err := filepath.Glob("history/*.yaml")
-	if err != nil || len(paths) < 12 {
-		t.Fatalf("%d versions, want 12 or more: %v", len(paths), err)
+	return generated(t, "history/*.yaml", 12)
+}
+
+// generated generates each of some specs as the next version after those before it.
+func generated(t *testing.T, pattern string, least int) []*generator.Extension {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) < least {
+		t.Fatalf("%d versions, want %d or more: %v", len(paths), least, err)
 	}
 	slices.Sort(paths)
 	var versions []*generator.Extension
@@ -49,7 +55,7 @@ func history(t *testing.T) []*generator.Extension {
 		if !problems.Empty() {
 			t.Fatal(problems)
 		}
-		e, problems := generator.Generate(loaded[0])
+		e, problems := generator.Generate(loaded[0], manifests(versions)...)
 		if !problems.Empty() {
 			t.Fatal(problems)
 		}
@@ -154,6 +160,19 @@ func TestMigrations(t *testing.T) {
 		db.Exec(t, script)
 		t.Run(name, func(t *testing.T) { same(t, fresh(t, e), snapshot(t, db)) })
 	}
+}
+
+// installedFresh are the catalogs of the versions of another history, by their numbers.
+func installedFresh(t *testing.T, versions []*generator.Extension) map[string][]string {
+	t.Helper()
+	fresh := map[string][]string{}
+	for _, e := range versions {
+		db := pgtest.DB(t)
+		sources(t, db)
+		apply(t, db, e, live.Options{})
+		fresh[e.Version] = snapshot(t, db)
+	}
+	return fresh
 }
 
 // same compares two catalogs.

@@ -35,6 +35,8 @@ drop function sales.best_customers_tick(bool);
 drop function sales.best_customers_refresh(bool);
 drop function sales.best_customers_rebuild();
 drop function sales.best_customers_merge();
+drop function sales.best_customers_swap();
+drop function sales.best_customers_aside();
 drop function sales.best_customers_fit();
 drop function sales.best_customers_attach();
 drop function sales.customer_payments_explain();

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'd7c76b3a340f74844cf9369f577b7f03',
+        'digest': '6d4e1b753c4aedff4d09d005a408ca62',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -459,7 +459,7 @@ begin
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
-        where m.relkind in ('v', 'm')
+        where m.relkind in ('v', 'm') and not c.made -- what shows a stream table is made anew whenever its columns change
         union all
         select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending))
     )
@@ -2309,15 +2309,16 @@ WHERE amount >= 150
         drop view sales.pgt_probe;
     end if;
 
-    select array_agg(format('grant %s on %s to %s', g.privilege_type, 'sales.large_orders', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end))
-    into v_grants
-    from pg_class c
-    cross join aclexplode(c.relacl) g
-    left join pg_roles r on r.oid = g.grantee
-    where c.oid = to_regclass('sales.large_orders') and g.grantee <> c.relowner;
+    v_grants := array(
+        select format('grant %s on %s to %s', g.privilege_type, 'sales.large_orders', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
+        from pg_class c
+        cross join aclexplode(c.relacl) g
+        left join pg_roles r on r.oid = g.grantee
+        where c.oid = to_regclass('sales.large_orders') and g.grantee <> c.relowner
+    );
     begin
         drop view if exists sales.large_orders;
-        drop table if exists sales.large_orders_rows;
+        drop table if exists sales.large_orders_rows, sales.large_orders_rows_old;
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
@@ -2327,7 +2328,7 @@ WHERE amount >= 150
             hint = 'Drop them, refresh it, and create them again.';
     end;
     perform sales.large_orders_attach();
-    foreach v_grant in array coalesce(v_grants, '{}') loop
+    foreach v_grant in array v_grants loop
         execute v_grant;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
@@ -2850,15 +2851,16 @@ from d1
         drop view sales.pgt_probe;
     end if;
 
-    select array_agg(format('grant %s on %s to %s', g.privilege_type, 'sales.customer_payments', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end))
-    into v_grants
-    from pg_class c
-    cross join aclexplode(c.relacl) g
-    left join pg_roles r on r.oid = g.grantee
-    where c.oid = to_regclass('sales.customer_payments') and g.grantee <> c.relowner;
+    v_grants := array(
+        select format('grant %s on %s to %s', g.privilege_type, 'sales.customer_payments', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
+        from pg_class c
+        cross join aclexplode(c.relacl) g
+        left join pg_roles r on r.oid = g.grantee
+        where c.oid = to_regclass('sales.customer_payments') and g.grantee <> c.relowner
+    );
     begin
         drop view if exists sales.customer_payments;
-        drop table if exists sales.customer_payments_rows;
+        drop table if exists sales.customer_payments_rows, sales.customer_payments_rows_old;
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
@@ -2869,7 +2871,7 @@ from d1
     end;
     perform sales.customer_payments_attach();
     perform sales.changes_sales_customer_payments_attach();
-    foreach v_grant in array coalesce(v_grants, '{}') loop
+    foreach v_grant in array v_grants loop
         execute v_grant;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
@@ -3957,15 +3959,16 @@ WHERE paid >= 500
         drop view sales.pgt_probe;
     end if;
 
-    select array_agg(format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end))
-    into v_grants
-    from pg_class c
-    cross join aclexplode(c.relacl) g
-    left join pg_roles r on r.oid = g.grantee
-    where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner;
+    v_grants := array(
+        select format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
+        from pg_class c
+        cross join aclexplode(c.relacl) g
+        left join pg_roles r on r.oid = g.grantee
+        where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner
+    );
     begin
         drop view if exists sales.best_customers;
-        drop table if exists sales.best_customers_rows;
+        drop table if exists sales.best_customers_rows, sales.best_customers_rows_old;
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
@@ -3975,13 +3978,99 @@ WHERE paid >= 500
             hint = 'Drop them, refresh it, and create them again.';
     end;
     perform sales.best_customers_attach();
-    foreach v_grant in array coalesce(v_grants, '{}') loop
+    foreach v_grant in array v_grants loop
         execute v_grant;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
 end;
 $function$;
 comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
+
+-- Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled.
+-- Writes sales.best_customers_rows, sales.best_customers_rows_old, sales.pgt_stream_table_state.
+-- From stream_tables.best_customers in the spec.
+--
+-- Views of yours on it are not dropped: the error says which stand in the way, before anything is computed.
+create function sales.best_customers_aside()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, sales, pg_temp
+    set client_min_messages = warning
+as $function$
+#variable_conflict use_column
+declare
+    v_dependents text;
+    v_index      record;
+begin
+    update sales.pgt_stream_table_state s
+    set refit = false, remake = false, seen = null, own_xid = null, own_no = null
+    where s.stream_table = 'sales.best_customers';
+    select string_agg(distinct d.objid::text, ', ') into v_dependents from (
+        select pg_describe_object(d.classid, d.objid, 0) as objid
+        from pg_depend d
+        left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+        where d.refclassid = 'pg_class'::regclass
+          and d.refobjid = to_regclass('sales.best_customers')
+          and d.deptype = 'n'
+          and r.ev_class is distinct from d.refobjid
+    ) d;
+    if v_dependents is not null then
+        raise exception using
+            errcode = '2BP01',
+            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
+            detail = v_dependents,
+            hint = 'Drop them, refresh it, and create them again.';
+    end if;
+    if to_regclass('sales.best_customers_rows_old') is null and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
+        alter table sales.best_customers_rows rename to best_customers_rows_old;
+        for v_index in
+            select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid = to_regclass('sales.best_customers_rows_old')
+        loop
+            execute format('alter index %s rename to %I', v_index.name, 'pgt_old_' || v_index.indexrelid);
+        end loop;
+    else
+        drop table if exists sales.best_customers_rows; -- nobody sees it
+    end if;
+    perform sales.best_customers_attach();
+end;
+$function$;
+comment on function sales.best_customers_aside() is 'Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled.';
+
+-- Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old.
+-- Reads sales.pgt_stream_table_state; writes sales.best_customers, sales.best_customers_rows_old.
+-- From stream_tables.best_customers in the spec.
+create function sales.best_customers_swap()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, sales, pg_temp
+    set client_min_messages = warning
+    set lock_timeout = '2s'
+as $function$
+declare
+    v_grants text[];
+    v_grant  text;
+begin
+    if to_regclass('sales.best_customers_rows_old') is null or not exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is not null) then
+        return;
+    end if;
+    v_grants := array(
+        select format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
+        from pg_class c
+        cross join aclexplode(c.relacl) g
+        left join pg_roles r on r.oid = g.grantee
+        where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner
+    );
+    drop view if exists sales.best_customers;
+    drop table sales.best_customers_rows_old;
+    perform sales.best_customers_attach();
+    foreach v_grant in array v_grants loop
+        execute v_grant;
+    end loop;
+exception when lock_not_available or deadlock_detected then
+    raise notice '%', 'stream table sales.best_customers shows its old rows until nobody reads them: the next tick tries again';
+end;
+$function$;
+comment on function sales.best_customers_swap() is 'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old.';
 
 -- Applies to stream table sales.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
@@ -4358,6 +4447,9 @@ begin
     if p_always or inserted > 0 or deleted > 0 then
         insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
         values (refresh_id, 'sales.best_customers', v_started, mode, v_reason, inserted, deleted);
+    end if;
+    if to_regclass('sales.best_customers_rows_old') is not null then
+        perform sales.best_customers_swap();
     end if;
 end;
 $function$;
@@ -5258,8 +5350,7 @@ begin
     if sales.pgt_sources_fit('sales.best_customers') then
         if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.remake) then
             -- A new version defines it in another way: nobody sees it empty.
-            perform sales.best_customers_fit();
-            perform sales.best_customers_refresh(true);
+            perform sales.best_customers_aside();
         else
             perform sales.best_customers_attach();
         end if;
@@ -5302,13 +5393,13 @@ begin
     delete from sales.pgt_source_state;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
     drop view if exists sales.best_customers;
-    drop table if exists sales.best_customers_rows;
+    drop table if exists sales.best_customers_rows, sales.best_customers_rows_old;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.customer_payments';
     drop view if exists sales.customer_payments;
-    drop table if exists sales.customer_payments_rows;
+    drop table if exists sales.customer_payments_rows, sales.customer_payments_rows_old;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.large_orders';
     drop view if exists sales.large_orders;
-    drop table if exists sales.large_orders_rows;
+    drop table if exists sales.large_orders_rows, sales.large_orders_rows_old;
     drop table if exists sales.changes_public_customers;
     drop table if exists sales.changes_public_orders;
     drop table if exists sales.changes_public_captured_payments;
@@ -5530,7 +5621,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd7c76b3a340f74844cf9369f577b7f03', 'plain');
+values ('sales', '1.0.0', '6d4e1b753c4aedff4d09d005a408ca62', 'plain');
 
 select sales.attach();
 {% endraw %}

@@ -1,0 +1,107 @@
+package generator
+
+import (
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// reads adds what watches the relations that stream tables read.
+func (b *builder) reads(view render.Extension) {
+	if len(view.StreamTables) == 0 {
+		return
+	}
+	if len(view.Sources)+len(view.Captures) > 0 {
+		b.add("source/pgt_fit.sql", view)
+		b.add("source/pgt_fit_else.sql", view)
+	}
+	for _, name := range []string{
+		"pgt_members", "pgt_log_fits", "pgt_source_shape", "pgt_source_look", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+	} {
+		b.add("source/"+name+".sql", view)
+	}
+	for _, read := range view.Reads {
+		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")
+		for _, need := range read.Needs {
+			b.addStatement("row", "pgt_source_reader: "+read.ID()+" "+need.Reader.Plain(), "catalog/pgt_source_reader_row.sql", need, "")
+		}
+	}
+}
+
+// streamTables adds the functions of sources and stream tables, and claims the names of what those make.
+func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Extension) {
+	for _, source := range view.Sources {
+		b.at = origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables")}
+		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
+		templates := []string{"capture_insert", "capture_update", "capture_delete", "capture_truncate", "capture_row", "attach"}
+		if source.Made {
+			templates = []string{"attach"}
+		}
+		for _, template := range templates {
+			b.add("source/"+template+".sql", source)
+		}
+	}
+	if len(view.Captures) > 0 {
+		b.add("now/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
+		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
+			b.add("now/"+name+".sql", view)
+		}
+	}
+	for _, c := range view.Captures {
+		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}
+		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
+		b.now(c)
+	}
+	for i, t := range view.StreamTables {
+		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
+		for _, name := range []render.Name{t.Table, t.Rows, t.Old} {
+			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
+		}
+		b.add("stream_table/attach.sql", t)
+		b.add("stream_table/fit.sql", t)
+		if t.Online {
+			b.add("stream_table/aside.sql", t)
+			b.add("stream_table/swap.sql", t)
+		} else if of := &s.StreamTables[compiled.order[i]]; of.Rebuild == spec.RebuildOnline {
+			b.errs.Add(notOnline(of.Field("rebuild"), t))
+		}
+		if len(t.Delta) > 0 {
+			b.add("stream_table/merge.sql", t)
+			if t.Outbox != nil && !t.Immediate {
+				b.add("stream_table/merge.sql", t.Telling())
+			}
+		}
+		if t.Immediate {
+			b.add("now/last.sql", t)
+		}
+		b.add("stream_table/rebuild.sql", t)
+		if t.Outbox != nil && !t.Immediate {
+			b.add("stream_table/rebuild.sql", t.Telling())
+		}
+		if len(t.Pending) > 0 {
+			b.add("now/maintain.sql", t)
+		}
+		b.add("stream_table/refresh.sql", t)
+		b.add("stream_table/tick.sql", t)
+		b.surfaceOf(t)
+		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
+		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
+	}
+}
+
+// families adds what stream tables in immediate mode have in common that follow the same tables.
+func (b *builder) families(view render.Extension) {
+	for _, f := range view.Families {
+		for _, name := range []string{"apply", "catch_up", "go_live"} {
+			b.add("now/"+name+".sql", f)
+		}
+	}
+	if len(view.Families) > 0 {
+		b.add("now/pgt_fill_immediate.sql", view)
+	}
+	if len(view.Marked()) > 0 {
+		b.add("now/pgt_tidy_marks.sql", view)
+	}
+}

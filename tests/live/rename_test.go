@@ -1,0 +1,91 @@
+package live
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestRenamedExtension goes through the history of renames as an extension, by its scripts, forth and back.
+func TestRenamedExtension(t *testing.T) {
+	versions, released := renames(t)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	for n, e := range versions {
+		installed.PutFiles(t, install, e, released[:n+1]...)
+	}
+	server := installed.Start(t, install)
+	ddl := readFile(t, "../upgrade/history/schema.sql")
+	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role mail_worker; create role mail_app; create role mail_watch")
+	fresh := map[string][]string{}
+	for n, e := range versions {
+		conn := create(t, server, fmt.Sprintf("fresh%d", n))
+		run(t, conn, ddl)
+		applied(t, conn, e, released)
+		fresh[e.Version] = pgtest.Column[string](t, conn, readFile(t, "../upgrade/snapshot.sql"))
+	}
+	for n, steps := range [][]int{{0, 1, 2, 3, 4}, {3, 0}, {0, 4}, {2, 1, 3}} {
+		conn := create(t, server, fmt.Sprintf("steps%d", n))
+		run(t, conn, ddl)
+		for _, at := range steps {
+			e := versions[at]
+			applied(t, conn, e, released)
+			got := pgtest.Column[string](t, conn, readFile(t, "../upgrade/snapshot.sql"))
+			diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: withEnds(fresh[e.Version]), B: withEnds(got), FromFile: "fresh", ToFile: "upgraded"})
+			if err != nil || diff != "" {
+				t.Errorf("steps %v to %s: %v\n%s", steps, e.Version, err, diff)
+			}
+		}
+	}
+}
+
+func renames(t *testing.T) (versions []*generator.Extension, released []upgrade.Manifest) {
+	t.Helper()
+	paths, err := filepath.Glob("../upgrade/renames/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		loaded, problems := spec.Load(path)
+		e, errs := generator.Generate(loaded[0], released...)
+		if problems.Merge(errs); !problems.Empty() {
+			t.Fatal(problems)
+		}
+		versions, released = append(versions, e), append(released, e.Manifest())
+	}
+	return versions, released
+}
+
+func applied(t *testing.T, conn *pgx.Conn, e *generator.Extension, released []upgrade.Manifest) {
+	t.Helper()
+	if _, err := live.Apply(t.Context(), conn, e, live.Options{Flavour: generator.AsExtension, Released: released, Loss: true}); err != nil {
+		t.Fatalf("%s: %s", e.Version, pgtest.ErrorText(err))
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func withEnds(lines []string) []string {
+	ended := make([]string, len(lines))
+	for n, line := range lines {
+		ended[n] = line + "\n"
+	}
+	return ended
+}
