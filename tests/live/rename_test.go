@@ -10,6 +10,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -32,7 +33,7 @@ func TestRenamedExtension(t *testing.T) {
 		conn := create(t, server, fmt.Sprintf("fresh%d", n))
 		run(t, conn, ddl)
 		applied(t, conn, e, released)
-		fresh[e.Version] = pgtest.Column[string](t, conn, readFile(t, "../upgrade/snapshot.sql"))
+		fresh[e.Version] = pgtest.Column[string](t, conn, verify.SnapshotSQL)
 	}
 	for n, steps := range [][]int{{0, 1, 2, 3, 4}, {3, 0}, {0, 4}, {2, 1, 3}} {
 		conn := create(t, server, fmt.Sprintf("steps%d", n))
@@ -40,7 +41,7 @@ func TestRenamedExtension(t *testing.T) {
 		for _, at := range steps {
 			e := versions[at]
 			applied(t, conn, e, released)
-			got := pgtest.Column[string](t, conn, readFile(t, "../upgrade/snapshot.sql"))
+			got := pgtest.Column[string](t, conn, verify.SnapshotSQL)
 			diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: withEnds(fresh[e.Version]), B: withEnds(got), FromFile: "fresh", ToFile: "upgraded"})
 			if err != nil || diff != "" {
 				t.Errorf("steps %v to %s: %v\n%s", steps, e.Version, err, diff)

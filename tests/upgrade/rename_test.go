@@ -48,7 +48,7 @@ var names = []called{
 		"reporting.totals_totals_totals_totals_totals_totals_totals_totals_totals_", "pgtrickle.named_totals", "pgtrickle.paid",
 		spec.DerivedName("outbox_totals_totals_totals_totals_totals_totals_totals_totals_totals_"), spec.DerivedName("outbox_shop_events_shop_events_shop_events_shop_events_shop_event"), "store", "books",
 	},
-	{"letters_letters_letters_letters_letters_letters_letters_letters", "", "reporting.order_totals", "", "pgtrickle.paid", "outbox_order_totals", "outbox_events", "store", "books"},
+	{"letters_letters_letters_letters_letters_letters_letters_letters", "", "reporting.order_totals", "", "pgtrickle.paid", "outbox_order_totals", "outbox_events", "store", ""},
 }
 
 // state is what is kept across a rename, without names.
@@ -125,6 +125,9 @@ func useEverything(t *testing.T, db *pgtest.Database, n called, round int) {
 	refreshAll(t, db.Connect(t))
 	db.Exec(t, fmt.Sprintf("insert into pgtrickle.%q (event_type, payload) select 't', '{}' from generate_series(1, 3)", n.events))
 	for _, group := range []string{n.shipping, n.warehouse} {
+		if group == "" {
+			continue
+		}
 		first := pgtest.One[int64](t, db, "select coalesce(min(id), 0) from pgtrickle.poll_outbox($1, 'worker', 2, 1000)", group)
 		db.Exec(t, "select pgtrickle.commit_offset($1, 'worker', $2)", group, first)
 		db.Exec(t, "select pgtrickle.extend_lease($1, 'worker', 2000)", group)
