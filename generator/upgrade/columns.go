@@ -45,10 +45,14 @@ func columnChange(name string, old, new []string) string {
 	return fmt.Sprintf("stream table %s has an outbox, and its columns change: %s. Its consumers would read other rows than before", name, strings.Join(changes, ", "))
 }
 
-// guard stops an upgrade that changes the columns of a stream table which was given an outbox at run time: no manifest knows of that.
+// guard stops an upgrade that changes the columns of a stream table which was given an outbox at run time: no manifest knows of that. One that
+// the older version asked for was compared, or goes.
 func (d *differ) guard(was, m Made) string {
 	message, state := columnChange(m.Name, was.Columns, m.Columns), sqltext.Ident(d.to.Schema)+".pgt_outbox_state"
-	if outbox, _ := identifiedAs(d.to.Made, "outbox "+strings.TrimPrefix(m.identity(), m.Kind+" ")); m.Kind != "stream table" || message == "" || outbox.Lenient || !d.keeps(state) {
+	id := "outbox " + strings.TrimPrefix(m.identity(), m.Kind+" ")
+	before, _ := identifiedAs(d.from.Made, id)
+	outbox, _ := identifiedAs(d.to.Made, id)
+	if m.Kind != "stream table" || message == "" || before.Holds || outbox.Lenient || !d.keeps(state) {
 		return ""
 	}
 	return fmt.Sprintf(`do $do$
