@@ -13,6 +13,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -188,9 +189,7 @@ func must(t *testing.T, err error) {
 // snapshot is the catalog without what the tools themselves keep in it.
 func snapshot(t *testing.T, db target) []string {
 	t.Helper()
-	query, err := os.ReadFile("../upgrade/snapshot.sql")
-	must(t, err)
-	return slices.DeleteFunc(pgtest.Column[string](t, db.conn, string(query)), func(line string) bool {
+	return slices.DeleteFunc(pgtest.Column[string](t, db.conn, verify.SnapshotSQL), func(line string) bool {
 		for _, theirs := range []string{"goose_db_version", "schema_migrations", "flyway_schema_history", "sqitch"} {
 			if strings.Contains(line, theirs) {
 				return true

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '1d3f964f581f60974cc94c3e2626f904',
+        'digest': 'e977f0b1c23b34459d2a4ad33eba0549',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
