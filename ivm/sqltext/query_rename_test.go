@@ -11,7 +11,7 @@ func TestRenameTables(t *testing.T) {
 		return to[0], to[1], ok
 	}
 	for query, want := range map[string]string{
-		"select total from totals":                                  "select total from order_totals",
+		"select total from totals":                                   "select total from order_totals",
 		"SELECT  totals.total, t.totals FROM totals, x t":            "SELECT  order_totals.total, t.totals FROM order_totals, x t",
 		"select totals.a from x totals join totals t on t.a = 1":     "select totals.a from x totals join order_totals t on t.a = 1",
 		"select public.totals.total from public . totals -- totals":  "select public.order_totals.total from public.order_totals -- totals",
