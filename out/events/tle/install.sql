@@ -2397,18 +2397,22 @@ begin
         perform events.pgt_group(p_group);
     end if;
     return query
-    select g.group_name,
+    with states as materialized ( -- once for each group, not for each of its consumers
+        select g.group_name, s.committed_offset, s.lag_rows
+        from events.pgt_consumer_groups g
+        cross join lateral events.pgt_group_state(g) s
+        where g.group_name = p_group or p_group is null
+    )
+    select s.group_name,
            c.consumer_id,
            coalesce(c.last_offset, s.committed_offset),
            s.lag_rows,
            c.last_heartbeat_at,
            round(extract(epoch from clock_timestamp() - c.last_heartbeat_at)::numeric, 3),
            c.healthy
-    from events.pgt_consumer_groups g
-    cross join lateral events.pgt_group_state(g) s
-    left join events.pgt_consumer_status c on c.group_name = g.group_name
-    where g.group_name = p_group or p_group is null
-    order by g.group_name, c.consumer_id;
+    from states s
+    left join events.pgt_consumer_status c on c.group_name = s.group_name
+    order by s.group_name, c.consumer_id;
 end;
 $function$;
 comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.';
@@ -2952,7 +2956,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e977f0b1c23b34459d2a4ad33eba0549', 'extension');
+values ('events', '1.0.0', 'b7a94318a9cca94ba81db910eb18da45', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'events');
 

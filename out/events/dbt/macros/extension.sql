@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': 'e977f0b1c23b34459d2a4ad33eba0549',
+        'digest': 'b7a94318a9cca94ba81db910eb18da45',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
