@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -56,12 +57,12 @@ func madeOf(view render.Extension) []upgrade.Made {
 		}
 		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
 		made = append(made, upgrade.Made{
-			Kind: "stream table", Name: t.ID(), On: follows(t), Definition: digestOf("stream_table/attach.sql", t),
+			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s, %s;\n", t.Table, t.Rows, t.Old),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
-			Kind: "contents of stream table", Name: t.ID(), On: follows(t), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
+			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
 		})
@@ -75,13 +76,19 @@ func madeOf(view render.Extension) []upgrade.Made {
 	return made
 }
 
-// follows lists the tables whose triggers write a stream table.
-func follows(t render.StreamTable) []string {
+// follows lists the tables whose triggers write a stream table, or write one that it reads.
+func follows(view render.Extension, t render.StreamTable) []string {
 	var tables []string
 	for _, changes := range t.Pending {
 		tables = append(tables, changes.Table.String())
+		for _, read := range view.StreamTables {
+			if read.Table == changes.Table {
+				tables = append(tables, follows(view, read)...)
+			}
+		}
 	}
-	return tables
+	slices.Sort(tables)
+	return slices.Compact(tables)
 }
 
 // remakeLock is what keeps waiting while a stream table of another definition is made and filled.

@@ -29,7 +29,7 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 		add(state, againstAll)
 		texts = append(texts, "refreshes of stream tables")
 	}
-	inOrder := slices.Sorted(maps.Keys(modes)) // so that two upgrades lock them alike
+	inOrder := asUsed(from, slices.Sorted(maps.Keys(modes)))
 	for _, table := range inOrder {
 		if readByTriggers(from, table) {
 			add(table, againstWriters)
@@ -47,6 +47,19 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 	}
 	p.Steps = append([]Step{lock}, p.Steps...)
 	return p
+}
+
+// asUsed orders tables as sessions come to them, since another order meets deadlocks: first those of users, whose triggers write the rest, then those of the
+// extension in its own order, in which its functions read them.
+func asUsed(from Manifest, tables []string) []string {
+	place := map[string]int{}
+	for n, o := range from.Objects {
+		if o.Kind == "table" {
+			place[o.Signature] = n + 1
+		}
+	}
+	slices.SortStableFunc(tables, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+	return tables
 }
 
 // StateTable is where each refresh looks first, as SQL; empty where there are no stream tables.

@@ -23,6 +23,7 @@ import (
 // killing is a server on which upgrades are killed.
 type killing struct {
 	t         *testing.T
+	specs     string // of which folder
 	versions  []*generator.Extension
 	server    ownServer
 	rand      *rand.Rand
@@ -37,19 +38,41 @@ type killing struct {
 // the new one, whole, with all its data; and apply completes what was begun. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other
 // moments of other upgrades.
 func TestKilled(t *testing.T) {
+	k := startKilling(t, "history", history(t))
+	k.often(t, k.kill, func() (from, to int) {
+		from = k.rand.IntN(len(k.versions) - 1)
+		to = from + 1
+		if k.rand.IntN(2) == 0 {
+			to += k.rand.IntN(len(k.versions) - to)
+		}
+		return from, to
+	})
+}
+
+// TestKilledRenames is the same for upgrades that rename everything, forth and back.
+func TestKilledRenames(t *testing.T) {
+	k := startKilling(t, "renames", generated(t, "renames/*.yaml", 5))
+	k.often(t, k.killRename, func() (from, to int) {
+		from = k.rand.IntN(len(k.versions) - 1) // the last version has other things than the rest
+		to = k.rand.IntN(len(k.versions) - 2)
+		if to >= from {
+			to++
+		}
+		return from, to
+	})
+}
+
+// often kills upgrades between some versions.
+func (k *killing) often(t *testing.T, kill func(t *testing.T, from, to int, how string), some func() (from, to int)) {
+	t.Helper()
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
 		kills = 4
 	}
-	k := startKilling(t)
 	for n := range kills {
-		from := k.rand.IntN(len(k.versions) - 1)
-		to := from + 1
-		if k.rand.IntN(2) == 0 {
-			to += k.rand.IntN(len(k.versions) - to)
-		}
+		from, to := some()
 		how := []string{"client", "server"}[k.rand.IntN(2)]
-		t.Run(fmt.Sprintf("%d %s %s to %s", n, how, k.versions[from].Version, k.versions[to].Version), func(t *testing.T) { k.kill(t, from, to, how) })
+		t.Run(fmt.Sprintf("%d %s %s to %s", n, how, k.versions[from].Version, k.versions[to].Version), func(t *testing.T) { kill(t, from, to, how) })
 	}
 	t.Logf("%v", k.at)
 	if kills >= 20 && len(k.at) < 4 {
@@ -57,7 +80,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-func startKilling(t *testing.T) *killing {
+func startKilling(t *testing.T, specs string, versions []*generator.Extension) *killing {
 	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: pgtest.Server(t).Install, Durable: true, Settings: map[string]string{"shared_buffers": "32MB"}})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +88,7 @@ func startKilling(t *testing.T) *killing {
 	t.Cleanup(func() { server.Close() })
 	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
 	k := &killing{
-		t: t, versions: history(t), server: withRoles(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
+		t: t, specs: specs, versions: versions, server: withRoles(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
 		sluice: filepath.Join(t.TempDir(), "sluice"), out: t.TempDir(), typical: time.Second, at: map[string]int{},
 	}
 	if out, err := osexec.Command("go", "build", "-o", k.sluice, "../../cmd/sluice").CombinedOutput(); err != nil {
@@ -96,36 +119,70 @@ func (k *killing) kill(t *testing.T, from, to int, how string) {
 	w := &world{db: conn}
 	w.use(t)
 	before := w.survey(t)
-	k.interrupt(t, name, to, how)
-	w.db = k.quiet(t, name)
-	version := pgtest.One[string](t, w.db, "select version from pgtrickle.pgt_extension")
-	k.at[fmt.Sprintf("%s at %v", how, version == b.Version)]++
 	changed := changedBetween(a, b)
+	conn, version := k.interrupt(t, name, to, how)
+	w.db = conn
 	if version != b.Version {
 		kept(t, "after the kill", before, w.survey(t), func(string) bool { return false })
 	}
-	same(t, k.catalog(t, version), pgtest.Column[string](t, w.db, verify.SnapshotSQL))
+	k.complete(t, name, conn, version, to)
+	kept(t, b.Version, before, w.survey(t), changed.gone)
+	w.goesOn(t, b.Version, changed)
+}
+
+// killRename kills one upgrade that renames.
+func (k *killing) killRename(t *testing.T, from, to int, how string) {
+	name, conn := k.create(t)
+	if _, err := live.Apply(t.Context(), conn, k.versions[from], live.Options{}); err != nil {
+		t.Fatal(pgtest.ErrorText(err))
+	}
+	useEverything(t, conn, names[from], 0)
+	before := state(t, conn, names[from])
+	conn, version := k.interrupt(t, name, to, how)
+	at := from
+	if version == k.versions[to].Version {
+		at = to
+	}
+	same(t, before, state(t, conn, names[at]))
+	k.complete(t, name, conn, version, to)
+	same(t, before, state(t, conn, names[to]))
+	useEverything(t, conn, names[to], 1)
+	equalQueries(t, conn, k.versions[to].Version)
+}
+
+// complete applies a version again, to a database that is at the one or the other.
+func (k *killing) complete(t *testing.T, name string, conn *pgx.Conn, version string, to int) {
+	t.Helper()
+	same(t, k.catalog(t, version), pgtest.Column[string](t, conn, verify.SnapshotSQL))
 	began := time.Now()
 	if out, err := k.apply(name, to).CombinedOutput(); err != nil {
 		t.Fatalf("apply again: %v\n%s", err, out)
 	}
-	if version != b.Version {
+	if version != k.versions[to].Version {
 		k.typical = (k.typical + time.Since(began)) / 2
 	}
-	same(t, k.catalog(t, b.Version), pgtest.Column[string](t, w.db, verify.SnapshotSQL))
-	kept(t, b.Version, before, w.survey(t), changed.gone)
-	equalQueries(t, w.db, b.Version)
-	w.goesOn(t, b.Version, changed)
+	same(t, k.catalog(t, k.versions[to].Version), pgtest.Column[string](t, conn, verify.SnapshotSQL))
+	equalQueries(t, conn, k.versions[to].Version)
 }
 
 // apply is the program that upgrades a database.
 func (k *killing) apply(name string, to int) *osexec.Cmd {
 	dsn := k.server.DSN(name, "user="+pgtest.Owner, "application_name=upgrade")
-	return osexec.Command(k.sluice, "apply", "-f", fmt.Sprintf("history/%02d.yaml", to+1), "-o", k.out, "--dsn", dsn, "--allow-data-loss")
+	return osexec.Command(k.sluice, "apply", "-f", fmt.Sprintf("%s/%02d.yaml", k.specs, to+1), "-o", k.out, "--dsn", dsn, "--allow-data-loss")
 }
 
-// interrupt begins an upgrade, waits for its session and kills the program or the server at a random moment of it.
-func (k *killing) interrupt(t *testing.T, name string, to int, how string) {
+// interrupt begins an upgrade, waits for its session and kills the program or the server at a random moment of it. It returns the version that it finds
+// then.
+func (k *killing) interrupt(t *testing.T, name string, to int, how string) (*pgx.Conn, string) {
+	t.Helper()
+	k.begin(t, name, to, how)
+	conn := k.quiet(t, name)
+	version := pgtest.One[string](t, conn, "select version from pgtrickle.pgt_extension")
+	k.at[fmt.Sprintf("%s at %v", how, version == k.versions[to].Version)]++
+	return conn, version
+}
+
+func (k *killing) begin(t *testing.T, name string, to int, how string) {
 	t.Helper()
 	var said bytes.Buffer
 	command := k.apply(name, to)

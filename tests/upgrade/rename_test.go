@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -52,7 +54,7 @@ var names = []called{
 }
 
 // state is what is kept across a rename, without names.
-func state(t *testing.T, db *pgtest.Database, n called) []string {
+func state(t *testing.T, db *pgx.Conn, n called) []string {
 	t.Helper()
 	var lines []string
 	add := func(what, name, query string) {
@@ -89,7 +91,8 @@ func TestRenamesKeepData(t *testing.T) {
 	db := pgtest.DB(t)
 	sources(t, db)
 	apply(t, db, versions[0], live.Options{})
-	useEverything(t, db, names[0], 0)
+	conn := db.Connect(t)
+	useEverything(t, conn, names[0], 0)
 	round := 0
 	for _, step := range [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 2}, {2, 0}, {0, 3}, {3, 1}, {1, 3}, {3, 4}} {
 		before, after, e := names[step[0]], names[step[1]], versions[step[1]]
@@ -97,40 +100,40 @@ func TestRenamesKeepData(t *testing.T) {
 			before = called{payments: before.payments, events: before.events, shipping: before.shipping}
 			after = called{payments: after.payments, events: after.events, shipping: after.shipping}
 		}
-		kept := state(t, db, before)
+		kept := state(t, conn, before)
 		apply(t, db, e, live.Options{Released: released, Loss: true})
-		same(t, kept, state(t, db, after))
-		equalQueries(t, db.Connect(t), e.Version)
+		same(t, kept, state(t, conn, after))
+		equalQueries(t, conn, e.Version)
 		round++
-		useEverything(t, db, names[step[1]], round)
-		equalQueries(t, db.Connect(t), e.Version)
+		useEverything(t, conn, names[step[1]], round)
+		equalQueries(t, conn, e.Version)
 	}
 }
 
 // useEverything writes and reads all that has one of the names.
-func useEverything(t *testing.T, db *pgtest.Database, n called, round int) {
+func useEverything(t *testing.T, db *pgx.Conn, n called, round int) {
 	t.Helper()
 	for _, inbox := range []string{n.payments, n.letters} {
 		if inbox == "" {
 			continue
 		}
 		for k := range 4 {
-			db.Exec(t, "select pgtrickle.inbox_receive($1, $2, 't', '{}')", inbox, fmt.Sprintf("%d-%d", round, k))
+			exec(t, db, "select pgtrickle.inbox_receive($1, $2, 't', '{}')", inbox, fmt.Sprintf("%d-%d", round, k))
 		}
-		db.Exec(t, "select pgtrickle.inbox_mark_processed($1, $2), pgtrickle.inbox_mark_failed($1, $3, 'no')", inbox, fmt.Sprintf("%d-0", round), fmt.Sprintf("%d-1", round))
-		db.Exec(t, "select pgtrickle.pause_inbox($1)", inbox)
+		exec(t, db, "select pgtrickle.inbox_mark_processed($1, $2), pgtrickle.inbox_mark_failed($1, $3, 'no')", inbox, fmt.Sprintf("%d-0", round), fmt.Sprintf("%d-1", round))
+		exec(t, db, "select pgtrickle.pause_inbox($1)", inbox)
 	}
-	db.Exec(t, "insert into public.orders values ($1, 1, 5, 'paid')", 2000+round)
-	db.Exec(t, "call pgtrickle.tick()")
-	refreshAll(t, db.Connect(t))
-	db.Exec(t, fmt.Sprintf("insert into pgtrickle.%q (event_type, payload) select 't', '{}' from generate_series(1, 3)", n.events))
+	exec(t, db, "insert into public.orders values ($1, 1, 5, 'paid')", 2000+round)
+	exec(t, db, "call pgtrickle.tick()")
+	refreshAll(t, db)
+	exec(t, db, fmt.Sprintf("insert into pgtrickle.%q (event_type, payload) select 't', '{}' from generate_series(1, 3)", n.events))
 	for _, group := range []string{n.shipping, n.warehouse} {
 		if group == "" {
 			continue
 		}
 		first := pgtest.One[int64](t, db, "select coalesce(min(id), 0) from pgtrickle.poll_outbox($1, 'worker', 2, 1000)", group)
-		db.Exec(t, "select pgtrickle.commit_offset($1, 'worker', $2)", group, first)
-		db.Exec(t, "select pgtrickle.extend_lease($1, 'worker', 2000)", group)
+		exec(t, db, "select pgtrickle.commit_offset($1, 'worker', $2)", group, first)
+		exec(t, db, "select pgtrickle.extend_lease($1, 'worker', 2000)", group)
 	}
-	db.Exec(t, "call pgtrickle.tick()")
+	exec(t, db, "call pgtrickle.tick()")
 }

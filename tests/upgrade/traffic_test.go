@@ -17,6 +17,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -24,6 +27,7 @@ import (
 type traffic struct {
 	t       *testing.T
 	db      *pgtest.Database
+	world   *world
 	seed    uint64
 	stop    chan struct{}
 	workers sync.WaitGroup
@@ -31,7 +35,9 @@ type traffic struct {
 	// Sessions hold it to read while they are in a transaction, and use only what is there before and after the upgrade.
 	holding sync.RWMutex
 	has     reach
+	called  callings
 
+	released            []upgrade.Manifest
 	received, published atomic.Int64
 	done                atomic.Int64 // transactions
 
@@ -40,8 +46,70 @@ type traffic struct {
 	works  map[string]int // transactions that were done, by kind of work
 }
 
-// reach is what two versions have both.
+// reach is what two versions have both, by its first names.
 type reach struct{ outboxes, groups, tables []string }
+
+// callings are what things are called in each version, if any of them renames something.
+type callings map[string]upgrade.Manifest
+
+// in is what a thing that has a first name is called in a version.
+func (c callings) in(version, kind, first string) string {
+	for _, n := range c[version].Named {
+		if n.Kind == kind && n.First() == first {
+			return n.Name
+		}
+	}
+	return first
+}
+
+// firsts are the first names of things of a version.
+func (c callings) firsts(version, kind string, names []string) []string {
+	var all []string
+	for _, name := range names {
+		if n, ok := c[version].Find(kind, name); ok {
+			name = n.First()
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// session is what work runs its statements on: a connection, or a transaction of it.
+type session interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+var errRenamed = errors.New("renamed meanwhile")
+
+// named does work by what things are called now. Where versions rename, that is one transaction, which is rolled back if another version came between
+// asking and doing: names may have something else behind them then.
+func (r *traffic) named(ctx context.Context, conn *pgx.Conn, work func(on session, call func(kind, first string) string) error) error {
+	if len(r.called) == 0 {
+		return work(conn, func(_, first string) string { return first })
+	}
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		version, err := versionNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := work(tx, func(kind, first string) string { return r.called.in(version, kind, first) }); err != nil {
+			return err
+		}
+		after, err := versionNow(ctx, tx)
+		if err == nil && after != version {
+			err = errRenamed
+		}
+		return err
+	})
+}
+
+func versionNow(ctx context.Context, on session) (version string, err error) {
+	err = on.QueryRow(ctx, "select version from pgtrickle.pgt_extension").Scan(&version)
+	return version, err
+}
 
 const trafficTables = `
 create table effects (event_id text primary key);
@@ -53,33 +121,68 @@ create table consumed (group_name text, id bigint, times int not null default 1,
 // stream table is right. SLUICE_TEST_SEED=n does other work.
 func TestTraffic(t *testing.T) {
 	versions := history(t)
-	released := manifests(versions)
-	r := &traffic{t: t, db: pgtest.DB(t), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{}}
+	r := startTraffic(t, versions, nil)
+	for n, e := range versions[1:] {
+		r.upgrade(t, changedBetween(versions[n], e), e)
+	}
+	r.mayMeet(t, inFunctions...)
+}
+
+// TestTrafficOfRenames goes forth and back through versions that rename everything, with the same sessions. Each asks what things are called in each
+// transaction, so it meets a name that is gone where an upgrade comes between the two, and not the next time.
+func TestTrafficOfRenames(t *testing.T) {
+	versions := generated(t, "renames/*.yaml", 5)
+	called := callings{}
+	for _, m := range manifests(versions) {
+		called[m.Version] = m
+	}
+	r := startTraffic(t, versions, called)
+	for _, to := range []int{1, 2, 0, 3, 1} { // the last version has other things than the first
+		r.upgrade(t, changes{}, versions[to])
+	}
+	r.mayMeet(t, append([]string{"42704", "renamed"}, inFunctions...)...)
+}
+
+// startTraffic installs the first version, and starts all sessions.
+func startTraffic(t *testing.T, versions []*generator.Extension, called callings) *traffic {
+	t.Helper()
+	r := &traffic{
+		t: t, db: pgtest.DB(t), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{},
+		released: manifests(versions), called: called,
+	}
 	sources(t, r.db)
 	r.db.Exec(t, trafficTables)
 	apply(t, r.db, versions[0], live.Options{})
-	w := &world{db: r.db.Connect(t)}
-	r.has = w.reach(t)
+	r.world = &world{db: r.db.Connect(t)}
+	r.has = r.reach(t, versions[0].Version)
 	r.start()
-	defer func() { close(r.stop); r.workers.Wait() }()
-	for n, e := range versions[1:] {
-		changed := changedBetween(versions[n], e)
-		r.holding.Lock()
-		r.has = r.has.without(changed.removed, tablesOf(t, e))
-		r.holding.Unlock()
-		r.await(20)
-		options := live.Options{Released: released, Loss: true, LockTimeout: time.Second, Retry: 2 * time.Minute, Progress: &live.Progress{DSN: r.db.DSN(), Log: t.Logf}}
-		apply(t, r.db, e, options)
-		r.await(20)
-		r.holding.Lock()
-		r.reckon(w, e.Version, changed)
-		r.has = w.reach(t)
-		r.holding.Unlock()
-	}
+	t.Cleanup(func() { close(r.stop); r.workers.Wait() })
+	return r
+}
+
+// upgrade goes to a version while sessions go on, and looks whether everything is right.
+func (r *traffic) upgrade(t *testing.T, changed changes, e *generator.Extension) {
+	t.Helper()
+	r.holding.Lock()
+	r.has = r.has.without(changed.removed, r.called.firsts(e.Version, "stream table", tablesOf(t, e)))
+	r.holding.Unlock()
+	r.await(20)
+	options := live.Options{Released: r.released, Loss: true, LockTimeout: time.Second, Retry: 2 * time.Minute, Progress: &live.Progress{DSN: r.db.DSN(), Log: t.Logf}}
+	apply(t, r.db, e, options)
+	r.await(20)
+	r.holding.Lock()
+	r.reckon(e.Version, changed)
+	r.has = r.reach(t, e.Version)
+	r.holding.Unlock()
+}
+
+// mayMeet fails for errors that sessions met and that have none of these codes.
+func (r *traffic) mayMeet(t *testing.T, codes ...string) {
+	t.Helper()
 	t.Logf("%d transactions %v; errors that a retry cured: %v", r.done.Load(), r.works, r.errors)
 	for text := range r.errors {
 		kind, code, _ := strings.Cut(text, ": ")
-		may := append(slices.Clone(anybody), inFunctions...)
+		may := append(slices.Clone(anybody), codes...)
 		if kind == "write" {
 			may = anybody // who writes tables of his own does not know of us
 		}
@@ -94,11 +197,12 @@ func TestTraffic(t *testing.T) {
 var anybody, inFunctions = []string{"40P01", "40001"}, []string{"42P01", "42703", "42883", "20000", "XX000"}
 
 // reach is what a version has.
-func (w *world) reach(t *testing.T) reach {
+func (r *traffic) reach(t *testing.T, version string) reach {
 	t.Helper()
-	has := reach{outboxes: w.outboxes(t), groups: w.groups(t)}
+	w := r.world
+	has := reach{outboxes: r.called.firsts(version, "outbox", w.outboxes(t)), groups: r.called.firsts(version, "consumer group", w.groups(t))}
 	if w.has(t, "pgtrickle.pgt_stream_table_config") {
-		has.tables = pgtest.Column[string](t, w.db, "select stream_table from pgtrickle.pgt_stream_table_config order by 1")
+		has.tables = r.called.firsts(version, "stream table", pgtest.Column[string](t, w.db, "select stream_table from pgtrickle.pgt_stream_table_config order by 1"))
 	}
 	return has
 }
@@ -124,13 +228,13 @@ func (r *traffic) start() {
 		for kind, work := range map[string]func(context.Context, *pgx.Conn, *rand.Rand) error{
 			"receive": r.receive, "claim": r.claim, "publish": r.publish, "consume": r.consume, "write": r.write, "read": r.read, "refresh": r.refresh, "tick": r.tick,
 		} {
-			r.workers.Go(func() { r.session(kind, n, mode, work) })
+			r.workers.Go(func() { r.repeat(kind, n, mode, work) })
 		}
 	}
 }
 
-// session repeats a kind of work. A transaction that fails is tried again, in the same session.
-func (r *traffic) session(kind string, n int, mode pgx.QueryExecMode, work func(context.Context, *pgx.Conn, *rand.Rand) error) {
+// repeat repeats a kind of work. A transaction that fails is tried again, in the same session.
+func (r *traffic) repeat(kind string, n int, mode pgx.QueryExecMode, work func(context.Context, *pgx.Conn, *rand.Rand) error) {
 	ctx := context.Background()
 	config, err := pgx.ParseConfig(r.db.DSN("application_name=" + kind))
 	if err != nil {
@@ -194,31 +298,35 @@ func plain(err error) string {
 }
 
 // reckon compares what was acknowledged with what is there. All sessions are between two transactions.
-func (r *traffic) reckon(w *world, version string, changed changes) {
-	t := r.t
+func (r *traffic) reckon(version string, changed changes) {
+	t, w := r.t, r.world
+	call := func(kind, first string) string { return r.called.in(version, kind, first) }
+	inbox := call("inbox", "payments")
+	messages := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
 	exec(t, w.db, "call pgtrickle.tick()")
 	zero := func(what, sql string, args ...any) {
 		if got := pgtest.One[int64](t, w.db, sql, args...); got != 0 {
 			t.Errorf("%s: %s: %d", version, what, got)
 		}
 	}
-	zero("messages that are missing", "select $1 - count(*) from pgtrickle.payments where event_id like 'm%'", r.received.Load())
-	zero("messages processed without an effect, or the other way round", "select count(*) from (select event_id from pgtrickle.payments where processed_at is not null) p full join effects e using (event_id) where p is null or e is null")
-	zero("difference of counts", "select s.pending_count + s.dlq_count + s.processed_count - (select count(*) from pgtrickle.payments) from pgtrickle.inbox_status() s where s.inbox_name = 'payments'")
+	zero("messages that are missing", "select $1 - count(*) from "+messages+" where event_id like 'm%'", r.received.Load())
+	zero("messages processed without an effect, or the other way round", "select count(*) from (select event_id from "+messages+" where processed_at is not null) p full join effects e using (event_id) where p is null or e is null")
+	zero("difference of counts", "select s.pending_count + s.dlq_count + s.processed_count - (select count(*) from "+messages+") from pgtrickle.inbox_status() s where s.inbox_name = $1", inbox)
 	for _, outbox := range r.has.outboxes {
-		table := pgx.Identifier{"pgtrickle", "outbox_" + outbox}.Sanitize()
+		table := pgx.Identifier{"pgtrickle", spec.DerivedName("outbox_" + call("outbox", outbox))}.Sanitize()
 		zero("events that are missing in "+outbox, "select count(*) from published p where p.outbox = $1 and not exists (select from "+table+" e where (e.payload ->> 'n')::bigint = p.n)", outbox)
 	}
 	for _, group := range r.has.groups {
-		for _, id := range w.rest(t, group) {
+		name := call("consumer group", group)
+		for _, id := range w.rest(t, name) {
 			exec(t, w.db, "insert into consumed as c (group_name, id) values ($1, $2) on conflict (group_name, id) do update set times = c.times + 1", group, id)
 		}
-		zero("lag of "+group, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = $1", group)
+		zero("lag of "+group, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = $1", name)
 		if !slices.Contains(changed.reordered, group) {
 			zero("rows consumed twice by "+group, "select count(*) from consumed where group_name = $1 and times > 1", group)
 		}
-		table := pgtest.One[string](t, w.db, "select format('%I.%I', o.outbox_schema, o.outbox_table_name) from pgtrickle.pgt_outboxes o join pgtrickle.pgt_consumer_groups g using (outbox_name) where g.group_name = $1", group)
-		zero("rows not consumed by "+group, "select count(*) from "+table+" e join pgtrickle.pgt_consumer_groups g on g.group_name = $1 where e.id > g.start_id and not exists (select from consumed c where c.group_name = $1 and c.id = e.id)", group)
+		table := pgtest.One[string](t, w.db, "select format('%I.%I', o.outbox_schema, o.outbox_table_name) from pgtrickle.pgt_outboxes o join pgtrickle.pgt_consumer_groups g using (outbox_name) where g.group_name = $1", name)
+		zero("rows not consumed by "+group, "select count(*) from "+table+" e join pgtrickle.pgt_consumer_groups g on g.group_name = $1 where e.id > g.start_id and not exists (select from consumed c where c.group_name = $2 and c.id = e.id)", name, group)
 		exec(t, w.db, "update consumed set times = 1")
 	}
 	for _, outbox := range changed.removed {
