@@ -44,10 +44,20 @@ func (b *bench) claim(ctx context.Context, name string, workers, batch int, comm
 		if err := b.load(ctx, b.maker, x.table, backlog); err != nil {
 			return 0, err
 		}
+		// What was loaded is counted before the turn, as it is where a scheduler ticks while messages come in; inserts have a section of their own.
+		if x.ticks {
+			if err := b.tick(ctx, 2); err != nil {
+				return 0, err
+			}
+		}
 		if err := b.tidy(ctx, x); err != nil {
 			return 0, err
 		}
-		did, err := b.drain(ctx, x, workers, batch, commit, backlog)
+		var did turn
+		err := b.scheduled(ctx, x, func() (err error) {
+			did, err = b.drain(ctx, x, workers, batch, commit, backlog)
+			return err
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -63,14 +73,10 @@ func (b *bench) backlog(batch int) int {
 }
 
 // drain claims and marks until the time is up or four fifths of the backlog are done.
-func (b *bench) drain(ctx context.Context, x side, workers, batch int, commit string, backlog int) (did turn, err error) {
+func (b *bench) drain(ctx context.Context, x side, workers, batch int, commit string, backlog int) (turn, error) {
 	c := crew{dsn: b.dsn("synchronous_commit=" + commit), clients: workers, most: int64(backlog) * 4 / 5}
 	c.work = func(ctx context.Context, conn *pgx.Conn) (int, error) { return claimAndMark(ctx, conn, x, batch) }
-	err = b.scheduled(ctx, x, func() error {
-		did, err = c.run(ctx, b.cfg.turn())
-		return err
-	})
-	return did, err
+	return c.run(ctx, b.cfg.turn())
 }
 
 // claimAndMark is a worker's transaction, without the work.

@@ -74,12 +74,19 @@ func (b *bench) overTime(ctx context.Context, name string) ([]row, error) {
 	}
 	both := []*series{{side: ours}, {side: queue}}
 	start := time.Now()
-	for round := 0; round < 3 || time.Since(start) < b.cfg.whole(); round++ {
-		for _, s := range both {
-			if err := b.slice(ctx, s); err != nil {
-				return nil, err
+	// One scheduler for the whole time: at the end of each turn it would be stopped in the midst of counting what was loaded before it.
+	err := b.scheduled(ctx, ours, func() error {
+		for round := 0; round < 3 || time.Since(start) < b.cfg.whole(); round++ {
+			for _, s := range both {
+				if err := b.slice(ctx, s); err != nil {
+					return err
+				}
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range both {
 		if err := b.verifyMarked(ctx, s.side, s.marked); err != nil {

@@ -12,7 +12,7 @@ create table plain.queue (
     error        text,
     retry_count  integer     not null default 0,
     trace_id     text
-);
+) with (autovacuum_vacuum_cost_delay = 10); -- as the inbox, whose turns it would disturb otherwise
 create index queue_pending on plain.queue (received_at) where processed_at is null;
 
 -- For inserts: the unique key and nothing else.

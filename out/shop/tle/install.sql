@@ -286,6 +286,8 @@ create table pgtrickle.order_events (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
     autovacuum_vacuum_insert_scale_factor = 0.1,
+    -- Behind an old transaction it runs each minute and can remove nothing: 160 MB/s, where the default takes a core.
+    autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
 comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.';
@@ -2035,6 +2037,8 @@ create table pgtrickle.payments (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
     autovacuum_vacuum_insert_scale_factor = 0.1,
+    -- Behind an old transaction it runs each minute and can remove nothing: 160 MB/s, where the default takes a core.
+    autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
 comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.';
@@ -4579,7 +4583,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f44f38d1189c76ad057a903f850bfe16', 'extension');
+values ('shop', '1.0.0', 'f45440998fce9635e22e2d75b322a1c6', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 

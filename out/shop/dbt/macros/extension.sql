@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': 'f44f38d1189c76ad057a903f850bfe16',
+        'digest': 'f45440998fce9635e22e2d75b322a1c6',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
