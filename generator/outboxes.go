@@ -44,6 +44,10 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 			v.Archive = in(table + "_archive")
 		}
 	}
+	if o.SegmentRows != nil {
+		v.SegmentRows, v.SegmentName = fmt.Sprint(*o.SegmentRows), spec.SegmentName(table)
+		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), in(table+"_segment"), in(table+"_retire")
+	}
 	return v
 }
 
@@ -70,6 +74,9 @@ func (b *builder) outbox(o render.Outbox) {
 	if o.Event {
 		b.add("outbox/ids.sql", o, dumped)
 		b.add("outbox/table.sql", o, holds)
+		if o.Segmented() {
+			b.add("outbox/default.sql", o, holds)
+		}
 		if o.OrderingKey != "" {
 			b.add("outbox/lane_index.sql", o)
 		}
@@ -98,7 +105,14 @@ func (b *builder) consumerGroups(view render.Extension) {
 			b.add(name+".sql", view)
 		}
 	}
+	if len(view.SegmentedOutboxes()) > 0 {
+		b.add("outbox/pgt_outbox_done.sql", view)
+	}
 	for _, o := range view.Outboxes {
+		if o.Segmented() {
+			b.add("outbox/segment.sql", o)
+			b.add("outbox/retire.sql", o)
+		}
 		b.add("outbox/drain.sql", o)
 	}
 	if len(view.EventOutboxes()) > 0 {

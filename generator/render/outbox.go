@@ -32,6 +32,7 @@ type Outbox struct {
 	OnFullRefresh   string
 	IdleAfter       string // interval constant; empty where the settings rule
 	IdlePolicy      string
+	SegmentRows     string // ids of one partition; empty if the table has none
 
 	Table, IDs, LaneIndex, CloudEvents, Debezium, Archive Name
 	DeltaRows, Latest, Pending                            Name // of a stream table
@@ -42,6 +43,9 @@ type Outbox struct {
 	Changed                                               []Changed
 	Publication                                           string
 	DrainFn                                               Name
+	Default                                               Name   // what lies beyond the segments; of an outbox that has these, as what follows
+	SegmentName                                           string // begins their names
+	SegmentFn, RetireFn                                   Name
 }
 
 // Changed is a trigger on what stores a stream table in immediate mode: it notes what changed until the statement ends.
@@ -103,6 +107,17 @@ func (o Outbox) LitOrNull(text string) string {
 	return sqltext.Literal(text)
 }
 
+// Segmented tells that the outbox is partitioned by ranges of ids.
+func (o Outbox) Segmented() bool { return o.SegmentRows != "" }
+
+// Drained is the table of which retention deletes row by row.
+func (o Outbox) Drained() Name {
+	if o.Segmented() {
+		return o.Default
+	}
+	return o.Table
+}
+
 // LaneOf is the lane of row a, 1 to Lanes: the hash of its key.
 func (o Outbox) LaneOf(a string) string {
 	column := sqltext.Ident(o.OrderingKey)
@@ -121,6 +136,9 @@ func (e Extension) EventOutboxes() []Outbox {
 func (e Extension) OrderedOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.OrderingKey != "" })
 }
+
+// SegmentedOutboxes are those that are partitioned by ranges of ids.
+func (e Extension) SegmentedOutboxes() []Outbox { return e.outboxes(Outbox.Segmented) }
 
 // PlainOutboxes are those that do not.
 func (e Extension) PlainOutboxes() []Outbox {

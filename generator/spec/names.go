@@ -16,6 +16,8 @@ const (
 
 	keptBytes    = 56 // of a derived name that is too long
 	digestDigits = 7  // that follow them
+
+	segmentDigits = 22 // of the longest id, and some room
 )
 
 // DerivedName shortens a name that the generator made from a user's name, if PostgreSQL would cut it off: whole characters up to
@@ -29,12 +31,25 @@ func DerivedName(full string) string {
 
 // withDigest keeps whole characters of a name up to 56 bytes, and puts 7 digits of the MD5 of another behind them.
 func withDigest(name, of string) string {
-	end := min(keptBytes, len(name))
+	return cutName(name, keptBytes, of)
+}
+
+func cutName(name string, kept int, of string) string {
+	end := min(kept, len(name))
 	for end < len(name) && !utf8.RuneStart(name[end]) {
 		end--
 	}
 	digest := md5.Sum([]byte(of))
 	return name[:end] + hex.EncodeToString(digest[:])[:digestDigits]
+}
+
+// SegmentName shortens the name of a partitioned table so that a number of 19 digits goes behind it.
+func SegmentName(table string) string {
+	name := table + "_from_"
+	if len(name) <= MaxNameBytes-segmentDigits {
+		return name
+	}
+	return cutName(name, MaxNameBytes-segmentDigits-digestDigits-1, name) + "_"
 }
 
 // Name is a relation's name. Both parts are verbatim, neither folded to lower case nor quoted.

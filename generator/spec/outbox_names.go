@@ -60,6 +60,9 @@ func (s *Spec) besideOutboxes() map[string]bool {
 		for _, suffix := range []string{"_ids", "_lane", "_cloudevents", "_debezium", "_archive"} {
 			taken[DerivedName("outbox_"+o.Name+suffix)] = true
 		}
+		if o.SegmentRows != nil {
+			taken[DerivedName("outbox_"+o.Name+"_default")] = true
+		}
 	}
 	return taken
 }

@@ -31,6 +31,9 @@ func compareTables(before, after Object) (tableChange, error) {
 	if err != nil {
 		return c, err
 	}
+	if old.Partitioned != new.Partitioned {
+		return c, fmt.Errorf("table %s is partitioned in one of the versions only, which must be decided when it is made (segment_rows of an outbox): make another one, and let its consumers go over", after.Signature)
+	}
 	if !slices.Equal(old.Constraints, new.Constraints) {
 		return c, fmt.Errorf("constraints of table %s differ between the versions, and there are no steps for that", after.Signature)
 	}

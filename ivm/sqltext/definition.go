@@ -14,6 +14,7 @@ type TableDefinition struct {
 	Key         []string          // columns of the primary key
 	Constraints []string          // of the table and of columns, but for NOT NULL, in order
 	Options     map[string]string // storage parameters
+	Partitioned bool
 }
 
 // ColumnDefinition is one column of a TableDefinition.
@@ -36,7 +37,7 @@ func DefineTable(sql string) (TableDefinition, error) {
 		return TableDefinition{}, fmt.Errorf("not one CREATE TABLE")
 	}
 	create := tree.Stmts[0].Stmt.GetCreateStmt()
-	t := TableDefinition{Options: map[string]string{}}
+	t := TableDefinition{Options: map[string]string{}, Partitioned: create.Partspec != nil}
 	for _, element := range create.TableElts {
 		if constraint := element.GetConstraint(); constraint != nil {
 			t.Constraints = append(t.Constraints, constraintSQL(constraint))
