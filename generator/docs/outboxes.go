@@ -35,6 +35,11 @@ func (w *writer) eventOutbox(o render.Outbox) part {
 		{SQL: fmt.Sprintf("-- in the transaction of the change:\nselect %s.outbox_publish(%s, 'thing.happened', '{\"a\": 1}', p_aggregate_id => '1');", w.Schema(), sqltext.Literal(o.Name))},
 	}
 	p.Parts = append(p.Parts, w.relation(o.CloudEvents, "view", "outbox cloudevents"), w.relation(o.Debezium, "view", "outbox debezium"))
+	if o.Segmented() {
+		p.Blocks = append(p.Blocks, paragraph(joined(
+			say("Partitioned by %s ids, which retention drops as a whole; what comes when there is no partition for it goes to ", o.SegmentRows), code(o.Default.String()), say("."),
+		)))
+	}
 	if o.Archive.Name != "" {
 		p.Parts = append(p.Parts, w.relation(o.Archive, "table", "outbox archive"))
 	}

@@ -27,6 +27,7 @@ inboxes:
   - {name: jobs, schema: Other one, materialize: true}
 outboxes:
   - {name: events, ordering_key: aggregate_id}
+  - {name: parts, ordering_key: aggregate_id, segment_rows: 1000}
 consumer_groups:
   - {name: shipping, outbox: events}
 stream_tables:
@@ -100,6 +101,7 @@ var tamperings = []tampering{
 			"create or replace view totals as select customer_id, 1::numeric as total from app.public_totals_rows",
 			"drop view app.regions", "create view app.regions as select 1 as one", "grant select on app.regions to drift_other",
 			"drop view app.large",
+			"drop index app.outbox_parts_lane",
 			"drop index app.letters_order", "create index letters_order on app.letters (event_id desc)",
 			"drop index app.letters_deltas_last",
 			"drop index app.public_totals_idx1",

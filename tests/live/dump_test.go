@@ -57,6 +57,7 @@ inboxes:
 outboxes:
   - {name: feed}
   - {name: keyed, ordering_key: aggregate_id}
+  - {name: parts, ordering_key: aggregate_id, segment_rows: 1000}
 consumer_groups:
   - {name: of_spec, outbox: keyed, auto_offset_reset: earliest}
 `
@@ -68,6 +69,8 @@ var dumpFill = []string{
 select 'm' || i, 't' || i % 3, jsonb_build_object('i', i), now() - i * interval '1 min', case i % 5 when 0 then now() - i * interval '30 s' end, i % 5, case when i % 5 > 0 then 'E' || i end, 'a' || i % 7, 's', 'tr'
 from generate_series(1, 500) i`,
 	`insert into "Other one"."Odd ""one""" (event_type, payload) select 't', jsonb_build_object('id', 'x' || i) from generate_series(1, 50) i`,
+	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(1, 2500) i", // in two segments, and beyond
+	"update app.pgt_tasks set last_run_at = '-infinity'",
 	"call app.tick()", "call app.tick()", "call app.tick()",
 	"select app.inbox_mark_failed('orders', event_id, 'later') from app.inbox_claim('orders', 5)",
 	"select app.inbox_mark_processed('orders', event_id) from app.inbox_claim('orders', 50)",
@@ -84,6 +87,7 @@ from generate_series(1, 500) i`,
 	"select from app.poll_outbox('work', 'c', 10, 100000)", "select app.commit_offset('work', 'b', 7), app.reject_rows('work', 'a', array[3], 'bad')",
 	"insert into app.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence) select l.group_no, l.no + 1, l.cur, l.floor_no, 'gap', '{[15,16)}', '9000000000000000000' from app.pgt_lease_log l join app.pgt_consumer_groups g using (group_no) where g.group_name = 'work' order by l.no desc limit 1",
 	"select from app.poll_outbox('of_spec', 'a', 20, 100000)",
+	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(2501, 2600) i",
 }
 
 // states are what must be the same before and after.
@@ -105,6 +109,7 @@ var states = []string{
 	"select d::text from app.orders_dead d", // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
+	"select concat_ws(' ', e.tableoid::regclass, e) from app.outbox_parts e",
 	"select (to_jsonb(g) - 'idle')::text from app.pgt_consumer_groups g",
 	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, until, attempts, lost_by) from app.pgt_lease_log where state <> 'done'",
 	"select concat_ws(' ', outbox, group_name, committed_offset, max_id, lag_rows, consumer_count, leased_rows) from app.pgt_consumer_group_lag",
@@ -195,6 +200,14 @@ func goOnInGroups(t *testing.T, conn *pgx.Conn, one func(string) int, expect fun
 	expect("lanes that a holds", one("select app.commit_offset('of_spec', 'a', 1000)"), one("select max(last_offset) from app.pgt_consumer_status where consumer_id = 'a' and group_name = 'of_spec'"))
 	run(t, conn, "select app.commit_offset('of_spec', 'b', 1000); select from app.poll_outbox('of_spec', 'b', 1000); select app.commit_offset('of_spec', 'b', 1000)")
 	expect("left", one("select sum(lag_rows)::int from app.pgt_consumer_group_lag"), 0)
+	run(t, conn, "select app.create_consumer_group('all', 'parts', 'earliest')")
+	expect("events of segments", one("select count(distinct id) from app.poll_outbox('all', 'a', 10000)"), 2600)
+	expect("the last of them", one("select app.commit_offset('all', 'a', 10000)"), 2600)
+	run(t, conn, "update app.pgt_settings set value = '1' where name = 'outbox_retention_hours'; update app.outbox_parts set created_at = now() - interval '2 h'")
+	run(t, conn, "update app.pgt_tasks set last_run_at = '-infinity'")
+	run(t, conn, "call app.tick()")
+	expect("events in the segment that is being filled", one("select count(*) from app.outbox_parts"), 100)
+	expect("segments", one("select count(*) from pg_inherits where inhparent = 'app.outbox_parts'::regclass"), 4)
 }
 
 func scriptOf(e *generator.Extension, flavour generator.Flavour) string {

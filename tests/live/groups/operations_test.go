@@ -313,6 +313,12 @@ func (w *world) seek(g *group, consumer string) {
 	g.start(w.events, offset)
 }
 
+// jump goes on shortly before the next segment, or the one after it.
+func (w *world) jump() {
+	at := one[int64](w, w.admin, fmt.Sprintf("select setval('pgtrickle.outbox_%s_ids', greatest(last_value, (last_value / 1000 + $1) * 1000 - $2)) from pgtrickle.outbox_%[1]s_ids", w.outbox), 1+w.rand.IntN(2), w.rand.IntN(9))
+	w.notef("ids go on after %d", at)
+}
+
 // tick does background work; at times all events are old by then.
 func (w *world) tick() {
 	old := w.rand.IntN(2) == 0

@@ -19,6 +19,8 @@ extension: {name: events, version: 1.0.0}
 outboxes:
   - {name: feed}
   - {name: keyed, ordering_key: aggregate_id}
+  - {name: cut, segment_rows: 1000}
+  - {name: cut_keyed, ordering_key: aggregate_id, segment_rows: 1000}
 `
 
 // seeds is how many runs there are of each outbox, and steps how long each is.
@@ -27,7 +29,7 @@ const (
 	steps = 60
 )
 
-// TestRandomOperations does random operations on groups of an outbox without and one with an order per key, and knows of
+// TestRandomOperations does random operations on groups of an outbox without and one with an order per key, each with segments and without, and knows of
 // each poll, commit and so on what it may answer. SLUICE_TEST_SEED=n repeats one run, SLUICE_TEST_SEEDS=n does as many.
 func TestRandomOperations(t *testing.T) {
 	from, count := uint64(1), uint64(seeds)
@@ -37,7 +39,7 @@ func TestRandomOperations(t *testing.T) {
 		count = n
 	}
 	extension := installed.Text(t, spec)
-	for _, outbox := range []string{"feed", "keyed"} {
+	for _, outbox := range []string{"feed", "keyed", "cut", "cut_keyed"} {
 		t.Run(outbox, func(t *testing.T) {
 			next := make(chan uint64)
 			var all sync.WaitGroup

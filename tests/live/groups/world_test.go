@@ -20,6 +20,7 @@ type world struct {
 	rand   *rand.Rand
 	outbox string
 	keyed  bool
+	cut    bool // into segments
 	trace  strings.Builder
 
 	admin      *pgx.Conn
@@ -91,7 +92,7 @@ func list[T any](w *world, conn *pgx.Conn, sql string, args ...any) []T {
 
 // newWorld connects the sessions of many runs.
 func newWorld(t testing.TB, db *pgtest.Database, outbox string) *world {
-	w := &world{ctx: t.Context(), db: db, outbox: outbox, keyed: outbox == "keyed", consumers: map[string]*pgx.Conn{}}
+	w := &world{ctx: t.Context(), db: db, outbox: outbox, keyed: strings.HasSuffix(outbox, "keyed"), cut: strings.HasPrefix(outbox, "cut"), consumers: map[string]*pgx.Conn{}}
 	w.admin, w.other = db.Connect(t), db.Connect(t)
 	w.exec(w.admin, "set lock_timeout = '20s'") // nothing that is done here has to wait
 	for range 4 {
@@ -190,6 +191,8 @@ func (w *world) step(t testing.TB) {
 		w.many(g)
 	case n < 99 && len(w.groups) < 2:
 		w.create("late", "latest")
+	case w.cut && n >= 98:
+		w.jump()
 	}
 }
 
