@@ -22,18 +22,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// makeRoles makes the roles of the specs, which a plain owner may not make.
-const makeRoles = `do $do$
-declare
-    v_role text;
-begin
-    foreach v_role in array '{mail_worker,mail_app,mail_watch}'::text[] loop
-        if not exists (select from pg_roles where rolname = v_role) then
-            execute format('create role %I nologin', v_role);
-        end if;
-    end loop;
-end;
-$do$`
+var makeRoles = pgtest.MakeRoles("mail_worker", "mail_app", "mail_watch")
 
 // history generates the versions, oldest first.
 func history(t *testing.T) []*generator.Extension {
