@@ -111,6 +111,7 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 			err = waitFor(ctx, tx, options.LockTimeout)
 		}
 		if err == nil {
+			options.Progress.begin("comparing with what is installed", "")
 			did, err = bring(ctx, tx, e, options)
 		}
 		finished = err == nil
