@@ -20,15 +20,9 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if !ok {
 		return Applied{}, occupied(found, e)
 	}
-	tle, err := fromTLE(ctx, tx, found, options.Flavour)
+	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
 	if err != nil {
 		return Applied{}, err
-	}
-	if options.Flavour != "" && !tle && options.Flavour != found.Flavour {
-		return Applied{}, Refusal{
-			fmt.Sprintf("extension %s is installed in the %s flavour, not %s", found.Name, found.Flavour, options.Flavour),
-			"upgrades keep the flavour; leave out --flavour",
-		}
 	}
 	done, err := repaired(ctx, tx, found, from)
 	if err != nil {
@@ -73,6 +67,17 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 		err = asGenerated(ctx, tx, e, flavour)
 	}
 	return done, err
+}
+
+// keepsFlavour refuses a flavour that is not the one installed. It reports whether pg_tle keeps the scripts.
+func keepsFlavour(ctx context.Context, tx pgx.Tx, found Installed, asked generator.Flavour) (tle bool, err error) {
+	if tle, err = fromTLE(ctx, tx, found, asked); err != nil || tle || asked == "" || asked == found.Flavour {
+		return tle, err
+	}
+	return false, Refusal{
+		fmt.Sprintf("extension %s is installed in the %s flavour, not %s", found.Name, found.Flavour, asked),
+		"upgrades keep the flavour; leave out --flavour",
+	}
 }
 
 // keepOut has sessions end what they do with what the plan changes, before anything else is locked. That nothing is refreshed is waited for
