@@ -145,7 +145,7 @@ func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan up
 				continue
 			}
 		}
-		losses = append(losses, cmp.Or(step.Loses, "all rows of "+m.Name))
+		losses = append(losses, cmp.Or(step.Loses, "all rows of "+m.Table))
 	}
 	return losses, nil
 }
