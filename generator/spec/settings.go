@@ -29,7 +29,7 @@ var SettingDefs = []SettingDef{
 	{"outbox_retention_hours", "24", 0, "How long consumed outbox rows are kept; 0 for ever."},
 	{"outbox_drain_batch_size", "10000", 1, "Outbox rows that one retention batch deletes."},
 	{"outbox_inline_threshold_rows", "10000", 0, "Changed rows up to which an outbox payload holds them all."},
-	{"outbox_claim_check_batch_size", "1000", 1, "Rows per batch of a claim check."},
+	{"outbox_claim_check_batch_size", "1000", 1, "Not used: one statement writes a claim check."},
 	{"outbox_drain_interval_seconds", "60", 1, "Seconds between retention runs of outboxes."},
 	{"outbox_storage_critical_mb", "1024", 1, "Size of an outbox that raises an alert."},
 	{"outbox_skip_empty_delta", "on", 0, "Write nothing when a refresh changed nothing."},

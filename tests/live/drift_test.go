@@ -201,17 +201,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-const driftRoles = `do $do$
-declare
-    v_role text;
-begin
-    foreach v_role in array '{drift_producer,drift_consumer,drift_monitor,drift_other}'::text[] loop
-        if not exists (select from pg_roles where rolname = v_role) then
-            execute format('create role %I nologin', v_role);
-        end if;
-    end loop;
-end;
-$do$`
+var driftRoles = pgtest.MakeRoles("drift_producer", "drift_consumer", "drift_monitor", "drift_other")
 
 func tamper(t *testing.T, conn *pgx.Conn, e *generator.Extension, options live.Options, c tampering) string {
 	for _, sql := range c.sql {

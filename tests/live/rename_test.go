@@ -27,7 +27,7 @@ func TestRenamedExtension(t *testing.T) {
 	}
 	server := installed.Start(t, install)
 	ddl := readFile(t, "../upgrade/history/schema.sql")
-	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role mail_worker; create role mail_app; create role mail_watch")
+	run(t, pgtest.Connect(t, server.DSN("postgres")), pgtest.MakeRoles("mail_worker", "mail_app", "mail_watch"))
 	fresh := map[string][]string{}
 	for n, e := range versions {
 		conn := create(t, server, fmt.Sprintf("fresh%d", n))

@@ -22,18 +22,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// makeRoles makes the roles of the specs, which a plain owner may not make.
-const makeRoles = `do $do$
-declare
-    v_role text;
-begin
-    foreach v_role in array '{mail_worker,mail_app,mail_watch}'::text[] loop
-        if not exists (select from pg_roles where rolname = v_role) then
-            execute format('create role %I nologin', v_role);
-        end if;
-    end loop;
-end;
-$do$`
+var makeRoles = pgtest.MakeRoles("mail_worker", "mail_app", "mail_watch")
 
 // history generates the versions, oldest first.
 func history(t *testing.T) []*generator.Extension {
@@ -102,18 +91,19 @@ func snapshot(t *testing.T, db *pgtest.Database) []string {
 	return pgtest.Column[string](t, db, verify.SnapshotSQL)
 }
 
-var freshCatalogs = map[string][]string{}
+var freshCatalogs = map[string][]string{} // by digest, as two histories have the same versions
 
 // fresh is the catalog of a version that was installed at once, in the plain flavour.
 func fresh(t *testing.T, e *generator.Extension) []string {
 	t.Helper()
-	if freshCatalogs[e.Version] == nil {
+	digest := e.Manifest().Digest()
+	if freshCatalogs[digest] == nil {
 		db := pgtest.DB(t)
 		sources(t, db)
 		apply(t, db, e, live.Options{})
-		freshCatalogs[e.Version] = snapshot(t, db)
+		freshCatalogs[digest] = snapshot(t, db)
 	}
-	return freshCatalogs[e.Version]
+	return freshCatalogs[digest]
 }
 
 // TestUpgradedEqualsFresh goes from every version to every later one.
