@@ -114,16 +114,13 @@ func like(found Installed, released []upgrade.Manifest) (upgrade.Manifest, bool)
 
 // lostRows says what a plan deletes, but for tables that are empty. Those are locked, so that they stay so.
 func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan upgrade.Plan) ([]string, error) {
-	tables := map[string]string{} // by the id of what is dropped or changed
+	tables := map[string]string{} // by the id of what is dropped
 	for _, o := range from.Objects {
 		if o.Holds {
 			tables[o.ID()] = o.Signature
 		}
 	}
-	stays := map[string]bool{}
-	for _, o := range to.Objects {
-		stays[o.ID()] = true
-	}
+	stays := upgrade.HeldBefore(from, to) // by the id of what is changed, which has its new name
 	atRunTime := map[string]upgrade.Made{} // what may have been made by those who want it
 	for _, m := range from.Made {
 		if m.Table != "" {
@@ -133,11 +130,15 @@ func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan up
 	var losses []string
 	for _, step := range plan.Steps {
 		m, mayBe := atRunTime[step.Object]
-		if step.Loses == "" && !mayBe {
+		if step.Loses == "" && (!mayBe || step.Action != "drop") {
 			continue
 		}
-		if table, isTable := tables[step.Object]; isTable {
-			filled, err := holdsRows(ctx, tx, table, !stays[step.Object])
+		table, isTable := tables[step.Object]
+		if step.Action != "drop" {
+			table, isTable = stays[step.Object]
+		}
+		if isTable {
+			filled, err := holdsRows(ctx, tx, table, step.Action == "drop")
 			if err != nil {
 				return nil, err
 			}
