@@ -120,7 +120,7 @@ func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan up
 			tables[o.ID()] = o.Signature
 		}
 	}
-	stays := upgrade.HeldBefore(from, to) // by the id of what is changed, which has its new name
+	stays := upgrade.HeldBefore(from, to)  // by the id of what is changed, which has its new name
 	atRunTime := map[string]upgrade.Made{} // what may have been made by those who want it
 	for _, m := range from.Made {
 		if m.Table != "" {
