@@ -187,6 +187,22 @@ func relationNames(m Made) string {
 	return names.String()
 }
 
+// HeldBefore lists the tables of a version that may have data of users, by the ids of what they are in the next.
+func HeldBefore(from, to Manifest) map[string]string {
+	old, held := byIdentity(from.Objects), map[string]string{}
+	for _, o := range to.Objects {
+		if before := old[o.identity()]; before.Holds {
+			held[o.ID()] = before.Signature
+		}
+	}
+	for _, m := range to.Made {
+		if before, was := identifiedAs(from.Made, m.identity()); was && before.Table != "" {
+			held[m.ID()] = before.Table
+		}
+	}
+	return held
+}
+
 // namesBefore are the names of tables that get others, by these.
 func namesBefore(from, to Manifest) map[string]string {
 	old, names := byIdentity(from.Objects), map[string]string{}
