@@ -26,10 +26,8 @@ func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
 
 // FilesFor is Files with the migrations laid out for a tool.
 func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manifest) (Files, error) {
-	for _, m := range released {
-		if m.Version == e.Version && m.Digest() != e.Digest() {
-			return nil, ErrReleased{e.Name, e.Version}
-		}
+	if err := e.follows(released); err != nil {
+		return nil, err
 	}
 	extension := e.Name + "/extension/"
 	files := Files{

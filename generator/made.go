@@ -47,7 +47,9 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, t := range view.StreamTables {
-		made = append(made, rights(t.Grants, t.Table.String())...)
+		for _, role := range t.Grants {
+			made = append(made, rights("reader", role, t.Table.String())...)
+		}
 		for _, index := range t.Indexes {
 			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
 			made = append(made, upgrade.Made{

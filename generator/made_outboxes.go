@@ -67,8 +67,8 @@ func madeOutbox(o render.Outbox) []upgrade.Made {
 	} else {
 		outbox.Anew = drop
 	}
-	made := append([]upgrade.Made{outbox}, rights([]string{o.Consumer}, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
-	made = append(made, rights([]string{o.Monitor}, o.Table.String(), "sequence "+o.IDs.String())...)
+	made := append([]upgrade.Made{outbox}, rights("consumer", o.Consumer, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
+	made = append(made, rights("monitor", o.Monitor, o.Table.String(), "sequence "+o.IDs.String())...)
 	if o.Immediate {
 		drop := fmt.Sprintf("drop table if exists %s;\n", o.Pending)
 		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, Drop: drop, Relations: toldRelations(o)})
@@ -82,15 +82,14 @@ func dropState(o render.Outbox) string {
 		"delete from %[1]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), sqltext.Literal(o.Name))
 }
 
-// rights are what attach() grants to roles. Relations that are not there have none to take back.
-func rights(roles []string, relations ...string) []upgrade.Made {
+// rights are what attach() grants to a role. Relations that are not there have none to take back. As another kind of role it has others.
+func rights(as, role string, relations ...string) []upgrade.Made {
+	if role == "" {
+		return nil
+	}
 	var made []upgrade.Made
-	for _, role := range roles {
-		for _, relation := range relations {
-			if role != "" {
-				made = append(made, upgrade.Made{Kind: "rights of " + role, Name: relation, Drop: revokeWhereThere(role, relation)})
-			}
-		}
+	for _, relation := range relations {
+		made = append(made, upgrade.Made{Kind: "rights of " + as + " " + role, Name: relation, Drop: revokeWhereThere(role, relation)})
 	}
 	return made
 }

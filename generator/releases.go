@@ -38,6 +38,9 @@ func Releases(out, extension string) ([]upgrade.Manifest, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s is no manifest: %w", path, err)
 		}
+		if m.Extension != extension || m.Version+".json" != entry.Name() {
+			return nil, fmt.Errorf("%s holds version %q of extension %q: restore what \"sluice release\" wrote", path, m.Version, m.Extension)
+		}
 		released = append(released, m)
 	}
 	slices.SortFunc(released, func(a, b upgrade.Manifest) int { return spec.CompareVersions(a.Version, b.Version) })
@@ -51,6 +54,29 @@ func (e ErrReleased) Error() string {
 	return fmt.Sprintf("version %s of extension %s is released, and the spec now makes something else", e.Version, e.Extension)
 }
 
+// ErrPassed tells that a version is not released, and comes before one that is: migrations of releases are numbered, and keep their bytes.
+type ErrPassed struct{ Extension, Version, Released string }
+
+func (e ErrPassed) Error() string {
+	return fmt.Sprintf("version %s of extension %s comes before %s, which is released", e.Version, e.Extension, e.Released)
+}
+
+// follows reports how a version does not go with those that are released, oldest first; nil if it does.
+func (e *Extension) follows(released []upgrade.Manifest) error {
+	if n := slices.IndexFunc(released, e.sameVersion); n >= 0 {
+		if released[n].Digest() != e.Digest() {
+			return ErrReleased{e.Name, e.Version}
+		}
+		return nil
+	}
+	if n := len(released); n > 0 && spec.CompareVersions(e.Version, released[n-1].Version) < 0 {
+		return ErrPassed{e.Name, e.Version, released[n-1].Version}
+	}
+	return nil
+}
+
+func (e *Extension) sameVersion(m upgrade.Manifest) bool { return m.Version == e.Version }
+
 // Release adds the manifest of the current version to the artifact directory; it returns its path, and false if it was there.
 func (e *Extension) Release(out string) (string, bool, error) {
 	released, err := Releases(out, e.Name)
@@ -58,14 +84,8 @@ func (e *Extension) Release(out string) (string, bool, error) {
 		return "", false, err
 	}
 	path := filepath.Join(out, e.Name, "releases", e.Version+".json")
-	for _, m := range released {
-		if m.Version != e.Version {
-			continue
-		}
-		if m.Digest() != e.Digest() {
-			return path, false, ErrReleased{e.Name, e.Version}
-		}
-		return path, false, nil
+	if err := e.follows(released); err != nil || slices.ContainsFunc(released, e.sameVersion) {
+		return path, false, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return path, false, err
@@ -85,11 +105,10 @@ type way struct{ plain, member upgrade.Plan }
 
 // chain lists the versions to which scripts lead, oldest first: those released and this one.
 func (e *Extension) chain(released []upgrade.Manifest) []upgrade.Manifest {
-	chain := slices.Clone(released)
-	if n := len(chain); n == 0 || chain[n-1].Version != e.Version {
-		chain = append(chain, e.Manifest())
+	if slices.ContainsFunc(released, e.sameVersion) {
+		return released
 	}
-	return chain
+	return append(slices.Clone(released), e.Manifest())
 }
 
 // leaps lead from each version of a chain to the next. PostgreSQL and migration tools chain them.

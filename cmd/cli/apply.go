@@ -31,6 +31,9 @@ func newApply() *cobra.Command {
 			default:
 				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain, extension or tle, not %q\n", flavour)}
 			}
+			if options.LockTimeout < 0 || options.Retry < 0 {
+				return exitError{exitUsage, "sluice: --lock-timeout and --retry-for cannot be negative\n"}
+			}
 			e, err := generateFor(cmd)
 			if err != nil {
 				return err

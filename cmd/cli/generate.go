@@ -70,9 +70,9 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.F
 	return all, nil
 }
 
-// asReleased says what to do about a released version that would change.
+// asReleased says what to do about a version that does not go with those that are released.
 func asReleased(err error) error {
-	if changed := (generator.ErrReleased{}); errors.As(err, &changed) {
+	if changed, passed := (generator.ErrReleased{}), (generator.ErrPassed{}); errors.As(err, &changed) || errors.As(err, &passed) {
 		return exitError{exitInput, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err)}
 	}
 	return err

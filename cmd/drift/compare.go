@@ -54,7 +54,7 @@ type comparison struct {
 
 func (c *comparison) run() error {
 	// Names are printed with their schemas; nobody waits long for a lock that somebody else holds, and whoever comes after us does neither.
-	_, err := c.tx.Exec(c.ctx, "set local search_path = pg_catalog, pg_temp; set local check_function_bodies = off; set local client_min_messages = warning; set local lock_timeout = '5s'")
+	_, err := c.tx.Exec(c.ctx, "set local search_path = pg_catalog, pg_temp; set local check_function_bodies = off; set local client_min_messages = warning; set local quote_all_identifiers = off; set local lock_timeout = '5s'")
 	if err != nil {
 		return err
 	}

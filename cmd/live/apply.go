@@ -54,6 +54,7 @@ func connect(ctx context.Context, dsn, database string, notice func(*pgconn.Noti
 		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notice(n) }
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.RuntimeParams["datestyle"], config.RuntimeParams["standard_conforming_strings"] = "ISO", "on" // poolers know these two
 	return pgx.ConnectConfig(ctx, config)
 }
 
@@ -111,6 +112,7 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 			err = waitFor(ctx, tx, options.LockTimeout)
 		}
 		if err == nil {
+			options.Progress.begin("comparing with what is installed", "")
 			did, err = bring(ctx, tx, e, options)
 		}
 		finished = err == nil
@@ -149,6 +151,9 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 	case err != nil:
 		return Applied{}, err
 	case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options.Released):
+		if _, err := keepsFlavour(ctx, tx, found, options.Flavour); err != nil {
+			return Applied{}, err
+		}
 		return repaired(ctx, tx, found, e.Manifest())
 	case found.Name == "":
 		return Applied{Changed: true}, install(ctx, tx, e, options)

@@ -27,7 +27,7 @@ func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allo
 		if err != nil || found.Name == "" {
 			return err
 		}
-		if found.Name != e.Name || found.Flavour == generator.Plain && found.Digest != e.Digest() {
+		if found.Name != e.Name || found.Digest != e.Digest() {
 			return otherVersion(found, e)
 		}
 		if losses, err = lockAndCount(ctx, tx, e); err != nil {
@@ -52,15 +52,19 @@ func uninstallScript(e *generator.Extension, flavour generator.Flavour) string {
 // lockAndCount keeps writers out, so that what is counted is what goes.
 func lockAndCount(ctx context.Context, tx pgx.Tx, e *generator.Extension) ([]Loss, error) {
 	var losses []Loss
-	for _, o := range e.Objects {
-		if !o.Holds {
-			continue
-		}
-		if _, err := tx.Exec(ctx, "lock table "+o.Signature+" in access exclusive mode"); err != nil {
+	for _, table := range e.Manifest().Holding() {
+		loss := Loss{Table: table}
+		there := false
+		if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil {
 			return nil, err
 		}
-		loss := Loss{Table: o.Signature}
-		if err := tx.QueryRow(ctx, "select count(*) from "+o.Signature).Scan(&loss.Rows); err != nil {
+		if !there { // nobody wanted it yet
+			continue
+		}
+		if _, err := tx.Exec(ctx, "lock table "+table+" in access exclusive mode"); err != nil {
+			return nil, err
+		}
+		if err := tx.QueryRow(ctx, "select count(*) from "+table).Scan(&loss.Rows); err != nil {
 			return nil, err
 		}
 		if loss.Rows > 0 {

@@ -20,15 +20,9 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if !ok {
 		return Applied{}, occupied(found, e)
 	}
-	tle, err := fromTLE(ctx, tx, found, options.Flavour)
+	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
 	if err != nil {
 		return Applied{}, err
-	}
-	if options.Flavour != "" && !tle && options.Flavour != found.Flavour {
-		return Applied{}, Refusal{
-			fmt.Sprintf("extension %s is installed in the %s flavour, not %s", found.Name, found.Flavour, options.Flavour),
-			"upgrades keep the flavour; leave out --flavour",
-		}
 	}
 	done, err := repaired(ctx, tx, found, from)
 	if err != nil {
@@ -75,6 +69,17 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	return done, err
 }
 
+// keepsFlavour refuses a flavour that is not the one installed. It reports whether pg_tle keeps the scripts.
+func keepsFlavour(ctx context.Context, tx pgx.Tx, found Installed, asked generator.Flavour) (tle bool, err error) {
+	if tle, err = fromTLE(ctx, tx, found, asked); err != nil || tle || asked == "" || asked == found.Flavour {
+		return tle, err
+	}
+	return false, Refusal{
+		fmt.Sprintf("extension %s is installed in the %s flavour, not %s", found.Name, found.Flavour, asked),
+		"upgrades keep the flavour; leave out --flavour",
+	}
+}
+
 // keepOut has sessions end what they do with what the plan changes, before anything else is locked. That nothing is refreshed is waited for
 // longer than for other locks: only refreshes, and who looks at their state, queue behind it.
 func keepOut(ctx context.Context, tx pgx.Tx, from upgrade.Manifest, plan upgrade.Plan, options Options) error {
@@ -109,16 +114,13 @@ func like(found Installed, released []upgrade.Manifest) (upgrade.Manifest, bool)
 
 // lostRows says what a plan deletes, but for tables that are empty. Those are locked, so that they stay so.
 func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan upgrade.Plan) ([]string, error) {
-	tables := map[string]string{} // by the id of what is dropped or changed
+	tables := map[string]string{} // by the id of what is dropped
 	for _, o := range from.Objects {
 		if o.Holds {
 			tables[o.ID()] = o.Signature
 		}
 	}
-	stays := map[string]bool{}
-	for _, o := range to.Objects {
-		stays[o.ID()] = true
-	}
+	stays := upgrade.HeldBefore(from, to)  // by the id of what is changed, which has its new name
 	atRunTime := map[string]upgrade.Made{} // what may have been made by those who want it
 	for _, m := range from.Made {
 		if m.Table != "" {
@@ -128,11 +130,15 @@ func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan up
 	var losses []string
 	for _, step := range plan.Steps {
 		m, mayBe := atRunTime[step.Object]
-		if step.Loses == "" && !mayBe {
+		if step.Loses == "" && (!mayBe || step.Action != "drop") {
 			continue
 		}
-		if table, isTable := tables[step.Object]; isTable {
-			filled, err := holdsRows(ctx, tx, table, !stays[step.Object])
+		table, isTable := tables[step.Object]
+		if step.Action != "drop" {
+			table, isTable = stays[step.Object]
+		}
+		if isTable {
+			filled, err := holdsRows(ctx, tx, table, step.Action == "drop")
 			if err != nil {
 				return nil, err
 			}
@@ -140,7 +146,7 @@ func lostRows(ctx context.Context, tx pgx.Tx, from, to upgrade.Manifest, plan up
 				continue
 			}
 		}
-		losses = append(losses, cmp.Or(step.Loses, "all rows of "+m.Name))
+		losses = append(losses, cmp.Or(step.Loses, "all rows of "+m.Table))
 	}
 	return losses, nil
 }

@@ -20,7 +20,11 @@ func (d *differ) dropMade() {
 		if _, stays := identifiedAs(d.to.Made, m.identity()); stays || m.Drop == "" {
 			continue
 		}
-		d.add(Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Lock: brief, Loses: m.loss()})
+		step := Step{Action: "drop", Object: m.ID(), SQL: m.Drop, Loses: m.loss()}
+		if len(m.Relations) > 0 { // all else is rows, rights and the like
+			step.Lock = brief
+		}
+		d.add(step)
 	}
 }
 

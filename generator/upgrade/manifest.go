@@ -55,6 +55,22 @@ func (m Manifest) Find(kind, name string) (Named, bool) {
 	return m.Named[at], true
 }
 
+// Holding lists the tables, as SQL, that may have data of users: some are made at run time only.
+func (m Manifest) Holding() []string {
+	var tables []string
+	for _, o := range m.Objects {
+		if o.Holds {
+			tables = append(tables, o.Signature)
+		}
+	}
+	for _, made := range m.Made {
+		if made.Table != "" {
+			tables = append(tables, made.Table)
+		}
+	}
+	return tables
+}
+
 // NewManifest describes a version.
 func NewManifest(extension, version, schema string, named []Named, objects []Object, made []Made) Manifest {
 	return Manifest{Format: manifestFormat, Extension: extension, Version: version, Schema: schema, Named: named, Objects: objects, Made: made}

@@ -121,7 +121,7 @@ type Made struct {
 // loss is what a drop loses.
 func (m Made) loss() string {
 	if m.Holds {
-		return "all rows of " + m.Name
+		return "all rows of " + cmp.Or(m.Table, m.Name)
 	}
 	return m.Loses
 }

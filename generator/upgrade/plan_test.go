@@ -58,3 +58,25 @@ func TestLockOfIndex(t *testing.T) {
 		}
 	}
 }
+
+// A grant that goes takes back what it gave, and not the use of a schema that is called as the role is.
+func TestRevokedSchema(t *testing.T) {
+	public, own := object("schema", "public", "do $do$ begin end; $do$;\n"), object("schema", "s", "do $do$ begin end; $do$;\n")
+	table := object("table", "s.t", "create table s.t (a int primary key);\n")
+	for _, c := range []struct {
+		grant upgrade.Object
+		want  string
+	}{
+		{object("grant", "public: s.t", "grant select on s.t to public;\n", public.ID(), table.ID()), "revoke all on table s.t from public;\n"},
+		{object("grant", "app", "grant usage on schema s to app;\n", own.ID()), "revoke all on schema s from app;\n"},
+		{object("grant", "s", "grant usage on schema public, app to s;\n", public.ID(), own.ID()), "revoke all on schema public from s;\n"},
+	} {
+		plan, err := upgrade.Derive(version("1.0.0", public, own, table, c.grant), version("1.1.0", public, own, table), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sql := plan.Steps[len(plan.Steps)-1].SQL; sql != c.want {
+			t.Errorf("without %q: %q, want %q", c.grant.SQL, sql, c.want)
+		}
+	}
+}

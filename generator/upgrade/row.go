@@ -67,7 +67,9 @@ func (d *differ) revoked(o Object, there map[string]Object) string {
 		switch kind {
 		case "view":
 			kind = "table"
-		case "table", "sequence", "function", "schema":
+		case "schema":
+			ok = grantsSchema(o.SQL, from.Signature, role)
+		case "table", "sequence", "function":
 		default:
 			continue
 		}
@@ -76,4 +78,12 @@ func (d *differ) revoked(o Object, there map[string]Object) string {
 		}
 	}
 	return out.String()
+}
+
+// grantsSchema reports whether a script grants a role the use of a schema. That it holds the word alone says nothing: public is everybody, too, and a
+// role may be called as a schema is.
+func grantsSchema(sql, schema, role string) bool {
+	_, rest, _ := strings.Cut(sql, "grant usage on schema ")
+	schemas, _, granted := strings.Cut(rest, " to "+role+";")
+	return granted && strings.Contains(", "+schemas+", ", ", "+schema+", ")
 }

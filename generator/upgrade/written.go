@@ -20,7 +20,8 @@ const (
 // changes. A session's write is then over, or has not begun, when that changes: it would otherwise run triggers of the old version against
 // tables of the new one, and fail. Before them it keeps out refreshes, which look at their state before they lock anything.
 func (p Plan) lockedFirst(from, to Manifest) Plan {
-	modes := p.written(from, to)
+	touched := p.touched(from, to)
+	modes := p.written(from, to, touched)
 	var rows, texts []string
 	add := func(table, mode string) {
 		rows = append(rows, fmt.Sprintf("(%d, %s, '%s')", len(rows)+1, sqltext.Literal(table), mode))
@@ -38,6 +39,12 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 	for _, table := range inOrder {
 		add(table, modes[table])
 		texts = append(texts, strings.ToUpper(modes[table])+" on "+table)
+	}
+	// Who waits for one of those may hold what is derived from it. Asked for at once, that is a deadlock which ends the one that has waited longer.
+	for _, o := range from.Objects {
+		if o.Kind == "table" && touched[o.identity()] && modes[o.Signature] == "" && len(modes) > 0 {
+			add(o.Signature, againstAll)
+		}
 	}
 	if len(rows) == 0 {
 		return p
@@ -98,8 +105,7 @@ $do$;
 `
 
 // written tells them, and how each is locked, by the names that they have before the upgrade.
-func (p Plan) written(from, to Manifest) map[string]string {
-	touched := p.touched(from, to)
+func (p Plan) written(from, to Manifest, touched map[string]bool) map[string]string {
 	modes := ownWritten(from, touched)
 	before, stays := namesBefore(from, to), map[string]bool{}
 	for _, m := range to.Made {
@@ -179,6 +185,22 @@ func relationNames(m Made) string {
 		names.WriteString(" " + sqltext.Qualified(r.Schema, r.Name))
 	}
 	return names.String()
+}
+
+// HeldBefore lists the tables of a version that may have data of users, by the ids of what they are in the next.
+func HeldBefore(from, to Manifest) map[string]string {
+	old, held := byIdentity(from.Objects), map[string]string{}
+	for _, o := range to.Objects {
+		if before := old[o.identity()]; before.Holds {
+			held[o.ID()] = before.Signature
+		}
+	}
+	for _, m := range to.Made {
+		if before, was := identifiedAs(from.Made, m.identity()); was && before.Table != "" {
+			held[m.ID()] = before.Table
+		}
+	}
+	return held
 }
 
 // namesBefore are the names of tables that get others, by these.

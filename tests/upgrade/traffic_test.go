@@ -167,7 +167,7 @@ func (r *traffic) upgrade(t *testing.T, changed changes, e *generator.Extension)
 	r.has = r.has.without(changed.removed, r.called.firsts(e.Version, "stream table", tablesOf(t, e)))
 	r.holding.Unlock()
 	r.await(20)
-	options := live.Options{Released: r.released, Loss: true, LockTimeout: time.Second, Retry: 2 * time.Minute, Progress: &live.Progress{DSN: r.db.DSN(), Log: t.Logf}}
+	options := live.Options{Released: r.released, Loss: true, LockTimeout: 2 * time.Second, Retry: 2 * time.Minute, Progress: &live.Progress{DSN: r.db.DSN(), Log: t.Logf}}
 	apply(t, r.db, e, options)
 	r.await(20)
 	r.holding.Lock()

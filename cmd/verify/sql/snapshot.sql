@@ -10,9 +10,10 @@ lines as (
     from pg_class c join ours n on n.oid = c.relnamespace
     where c.relkind in ('r', 'v', 'S', 'p', 'm', 'i')
     union all
-    select format('column %s.%s %s %s %s null %s default %s generated %s collation %s', n.nspname, c.relname,
+    select format('column %s.%s %s %s %s null %s default %s generated %s collation %s acl %s', n.nspname, c.relname,
                row_number() over (partition by c.oid order by a.attnum), a.attname, format_type(a.atttypid, a.atttypmod), not a.attnotnull,
-               pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attcollation::regcollation)
+               pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attcollation::regcollation,
+               (select array_agg(x::text order by x::text) from unnest(a.attacl) x))
     from pg_class c join ours n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
@@ -36,7 +37,6 @@ lines as (
     union all
     select format('schema %s acl %s comment %s', n.nspname, (select array_agg(a::text order by a::text) from unnest(coalesce(s.nspacl, acldefault('n', s.nspowner))) a), obj_description(n.oid, 'pg_namespace'))
     from ours n join pg_namespace s on s.oid = n.oid
-    where n.nspname <> 'public'
     union all
     select format('publication %s on %s', p.pubname, r.prrelid::regclass) from pg_publication p left join pg_publication_rel r on r.prpubid = p.oid
     union all

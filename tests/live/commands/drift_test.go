@@ -28,3 +28,18 @@ func TestDiffMakesNothing(t *testing.T) {
 		t.Errorf("%d objects before, %d after", before, after)
 	}
 }
+
+// What a database prints as its owner likes is read all the same.
+func TestOtherSettings(t *testing.T) {
+	db := installed.ShopDB(t)
+	for _, setting := range []string{"quote_all_identifiers = on", "datestyle = 'SQL, DMY'", "standard_conforming_strings = off", "search_path = nowhere", "check_function_bodies = off"} {
+		db.SuperExec(t, "alter database "+db.Name+" set "+setting)
+	}
+	if said, _ := sluice(t, "diff", "--dsn", db.DSN()); !strings.Contains(said, "is as it was installed") {
+		t.Errorf("diff says: %s", said)
+	}
+	if _, said := sluice(t, "apply", "--dsn", db.DSN()); !strings.Contains(said, "nothing to do") {
+		t.Errorf("apply says: %s", said)
+	}
+	sluice(t, "status", "--dsn", db.DSN())
+}
