@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,16 +41,15 @@ func newApply() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			options.Flavour, options.Released = generator.Flavour(flavour), released
 			if dryRun {
-				script, err := live.ApplyScript(e, cmp.Or(generator.Flavour(flavour), generator.Plain), released)
-				fmt.Fprint(cmd.OutOrStdout(), script)
-				return err
+				return printScript(cmd, e, options)
 			}
 			url, err := dsn(cmd)
 			if err != nil {
 				return err
 			}
-			options.Flavour, options.Released, options.Progress = generator.Flavour(flavour), released, progressOn(cmd.ErrOrStderr(), url)
+			options.Progress = progressOn(cmd.ErrOrStderr(), url)
 			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
 				did, err := live.Apply(ctx, conn, e, options)
 				if err != nil {
@@ -65,12 +63,26 @@ func newApply() *cobra.Command {
 			})
 		}),
 	}
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run, where --dsn says in that database")
 	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server, or tle: one whose scripts pg_tle keeps")
 	command.Flags().BoolVar(&options.Loss, "allow-data-loss", false, "upgrade although data goes")
 	command.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "wait no longer for a lock, as others queue behind; 0: as the server is set")
 	command.Flags().DurationVar(&options.Retry, "retry-for", 10*time.Minute, "try again for that long if a lock is not to be had")
 	return command
+}
+
+// printScript prints what apply would run: in the database that is named, or else where nothing is installed.
+func printScript(cmd *cobra.Command, e *generator.Extension, options live.Options) error {
+	if _, err := dsn(cmd); err != nil {
+		script, err := live.InstallScript(e, options)
+		fmt.Fprint(cmd.OutOrStdout(), script)
+		return err
+	}
+	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		script, err := live.Script(ctx, conn, e, options)
+		fmt.Fprint(cmd.OutOrStdout(), script)
+		return err
+	})
 }
 
 // tellApplied says what apply did.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -150,7 +149,7 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 	switch {
 	case err != nil:
 		return Applied{}, err
-	case found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, options.Released):
+	case isLike(found, e, options.Released):
 		if _, err := keepsFlavour(ctx, tx, found, options.Flavour); err != nil {
 			return Applied{}, err
 		}
@@ -177,42 +176,20 @@ func repaired(ctx context.Context, tx pgx.Tx, found Installed, m upgrade.Manifes
 	return did, err
 }
 
+// isLike reports whether what the spec says is installed.
+func isLike(found Installed, e *generator.Extension, releases []upgrade.Manifest) bool {
+	return found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, releases)
+}
+
 // renumbered reports whether a new version has the objects of the one that was released before it: its number has to be told.
 func renumbered(found Installed, e *generator.Extension, releases []upgrade.Manifest) bool {
 	_, released := like(found, releases)
 	return released && found.Version != e.Version
 }
 
-// ApplyScript is what Apply would run to install, as a script for psql.
-func ApplyScript(e *generator.Extension, flavour generator.Flavour, released []upgrade.Manifest) (string, error) {
-	handed := ""
-	if flavour == generator.AsTLE {
-		var err error
-		if handed, err = e.TLE(released); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n\n%s%s\ncommit;\n%s",
-		lockFor(e.Schema), handed, installScript(e, flavour), e.Fill()), nil
-}
-
 // lockFor serialises installers of one schema; the lock ends with the transaction, so a pooler does not matter.
 func lockFor(schema string) string {
 	return fmt.Sprintf("select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext(%s))", sqltext.Literal(schema))
-}
-
-func installScript(e *generator.Extension, flavour generator.Flavour) string {
-	if flavour != generator.Plain {
-		return fmt.Sprintf("create extension %s version %s;\n%s", sqltext.Ident(e.Name), sqltext.Literal(e.Version), e.Attach(true))
-	}
-	var script strings.Builder
-	for n, step := range e.Steps(flavour, true) {
-		if n > 0 {
-			script.WriteString("\n")
-		}
-		script.WriteString(step.SQL)
-	}
-	return script.String()
 }
 
 // install makes everything anew.

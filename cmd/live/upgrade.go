@@ -11,46 +11,31 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // upgradeFrom brings what is installed to the version of the spec. It refuses to lose data unless that is allowed.
 func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, options Options) (Applied, error) {
-	from, ok := like(found, options.Released)
-	if !ok {
-		return Applied{}, occupied(found, e)
+	from, plan, err := planned(found, e, options.Released)
+	if err != nil {
+		return Applied{}, err
 	}
 	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
 	if err != nil {
 		return Applied{}, err
 	}
 	done, err := repaired(ctx, tx, found, from)
+	if err == nil {
+		err = keepOut(ctx, tx, from, plan, options)
+	}
 	if err != nil {
 		return Applied{}, err
 	}
-	member := found.Flavour == generator.AsExtension
-	plan, err := upgrade.Derive(from, e.Manifest(), member)
-	if refused := (upgrade.Refused{}); errors.As(err, &refused) {
-		return Applied{}, Refusal{refused.Message, refused.Hint}
-	}
-	if err != nil {
-		return Applied{}, Refusal{err.Error(), "uninstall it and apply anew, which loses its data, or keep to the older definition"}
-	}
-	if err := keepOut(ctx, tx, from, plan, options); err != nil {
-		return Applied{}, err
-	}
-	losses, err := lostRows(ctx, tx, from, e.Manifest(), plan)
+	losses, err := mayLose(ctx, tx, from, e, plan, options)
 	if err != nil {
 		return Applied{}, err
-	}
-	if len(losses) > 0 && !options.Loss {
-		return Applied{}, Refusal{
-			fmt.Sprintf("upgrading extension %s from %s to %s deletes %s", e.Name, from.Version, e.Version, strings.Join(losses, ", ")),
-			"to delete them, give --allow-data-loss",
-		}
 	}
 	done.From, done.Changed, done.Losses = from.Version, true, losses
-	if !member {
+	if found.Flavour != generator.AsExtension {
 		return done, batches(ctx, tx, generator.UpgradeSteps(from, e.Manifest(), plan), options.Progress)
 	}
 	flavour := generator.AsExtension
@@ -61,12 +46,39 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 		}
 	}
 	options.Progress.begin("alter extension "+e.Name+" update", "")
-	err = script(ctx, tx, fmt.Sprintf("alter extension %s update to %s;\nselect %s.attach();\n",
-		sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema)))
+	err = script(ctx, tx, alterExtension(e))
 	if err == nil {
 		err = asGenerated(ctx, tx, e, flavour)
 	}
 	return done, err
+}
+
+// planned is the upgrade of what is installed.
+func planned(found Installed, e *generator.Extension, released []upgrade.Manifest) (from upgrade.Manifest, plan upgrade.Plan, err error) {
+	from, ok := like(found, released)
+	if !ok {
+		return from, plan, occupied(found, e)
+	}
+	plan, err = upgrade.Derive(from, e.Manifest(), found.Flavour == generator.AsExtension)
+	if refused := (upgrade.Refused{}); errors.As(err, &refused) {
+		return from, plan, Refusal{refused.Message, refused.Hint}
+	}
+	if err != nil {
+		err = Refusal{err.Error(), "uninstall it and apply anew, which loses its data, or keep to the older definition"}
+	}
+	return from, plan, err
+}
+
+// mayLose says what a plan deletes, and refuses it unless that is allowed.
+func mayLose(ctx context.Context, tx pgx.Tx, from upgrade.Manifest, e *generator.Extension, plan upgrade.Plan, options Options) ([]string, error) {
+	losses, err := lostRows(ctx, tx, from, e.Manifest(), plan)
+	if err == nil && len(losses) > 0 && !options.Loss {
+		err = Refusal{
+			fmt.Sprintf("upgrading extension %s from %s to %s deletes %s", e.Name, from.Version, e.Version, strings.Join(losses, ", ")),
+			"to delete them, give --allow-data-loss",
+		}
+	}
+	return losses, err
 }
 
 // keepsFlavour refuses a flavour that is not the one installed. It reports whether pg_tle keeps the scripts.

@@ -1,0 +1,99 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Script is what Apply would run in a database, for psql: an installation, an upgrade, or nothing. It refuses what Apply refuses. What was changed by hand
+// is not compared: Apply repairs it first.
+func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (text string, err error) {
+	err = readCommitted(ctx, conn, func(tx pgx.Tx) error {
+		found, err := installed(ctx, tx, e.Schema)
+		switch {
+		case err != nil:
+		case found.Name == "":
+			text, err = InstallScript(e, options)
+		case isLike(found, e, options.Released):
+			_, err = keepsFlavour(ctx, tx, found, options.Flavour)
+			text = fmt.Sprintf("-- extension %s %s is installed already\n", e.Name, e.Version)
+		case found.Name != e.Name:
+			err = occupied(found, e)
+		default:
+			text, err = upgradeScript(ctx, tx, found, e, options)
+		}
+		return err
+	})
+	return text, err
+}
+
+// InstallScript is what Apply would run where nothing is installed.
+func InstallScript(e *generator.Extension, options Options) (string, error) {
+	flavour := cmp.Or(options.Flavour, generator.Plain)
+	handed := ""
+	if flavour == generator.AsTLE {
+		var err error
+		if handed, err = e.TLE(options.Released); err != nil {
+			return "", err
+		}
+	}
+	return framed(e, handed+installScript(e, flavour)), nil
+}
+
+func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, options Options) (string, error) {
+	from, plan, err := planned(found, e, options.Released)
+	if err != nil {
+		return "", err
+	}
+	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
+	if err == nil {
+		err = waitFor(ctx, tx, options.LockTimeout)
+	}
+	if err == nil {
+		_, err = mayLose(ctx, tx, from, e, plan, options)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case found.Flavour != generator.AsExtension:
+		return framed(e, joined(generator.UpgradeSteps(from, e.Manifest(), plan))), nil
+	}
+	handed := ""
+	if tle {
+		if handed, err = e.TLE(options.Released); err != nil {
+			return "", err
+		}
+	}
+	return framed(e, handed+alterExtension(e)), nil
+}
+
+// framed is a script that runs like Apply: in one transaction, alone, and then fills new stream tables.
+func framed(e *generator.Extension, body string) string {
+	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n\n%s\ncommit;\n%s", lockFor(e.Schema), body, e.Fill())
+}
+
+func installScript(e *generator.Extension, flavour generator.Flavour) string {
+	if flavour != generator.Plain {
+		return fmt.Sprintf("create extension %s version %s;\n%s", sqltext.Ident(e.Name), sqltext.Literal(e.Version), e.Attach(true))
+	}
+	return joined(e.Steps(flavour, true))
+}
+
+func alterExtension(e *generator.Extension) string {
+	return fmt.Sprintf("alter extension %s update to %s;\nselect %s.attach();\n", sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema))
+}
+
+func joined(steps []generator.Step) string {
+	var texts []string
+	for _, step := range steps {
+		texts = append(texts, step.SQL)
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,33 @@
+package upgrade
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestScripts goes through the whole history with the scripts that a dry run prints, run by psql: they do what apply does.
+func TestScripts(t *testing.T) {
+	versions := history(t)
+	released := manifests(versions)
+	fresh := installedFresh(t, versions)
+	db := pgtest.DB(t)
+	sources(t, db)
+	for _, e := range versions {
+		script, err := live.Script(t.Context(), db.Connect(t), e, live.Options{Released: released, Loss: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		psql := db.Server.Command("psql", "-X", "-q", "-U", pgtest.Owner, "-d", db.Name, "-f", "-")
+		psql.Stdin = strings.NewReader(script)
+		if out, err := psql.CombinedOutput(); err != nil {
+			t.Fatalf("psql: %v\n%s", err, out)
+		}
+		same(t, fresh[e.Version], snapshot(t, db))
+		if again := apply(t, db, e, live.Options{Released: released}); again.Changed {
+			t.Errorf("%s: apply after the script changed something: %v", e.Version, again.Repaired)
+		}
+	}
+}
