@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,7 @@ func newDiff() *cobra.Command {
 			return printPlan(cmd.OutOrStdout(), plan, asJSON)
 		}),
 	}
-	command.Flags().StringVar(&from, "from", "", "the released `version` to compare with (default: the last one)")
+	command.Flags().StringVar(&from, "from", "", "the released `version` to compare with, or another artifact directory, for the last version there (default: the last one)")
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if from != "" && option(cmd, "dsn") != "" {
@@ -55,14 +56,18 @@ func newDiff() *cobra.Command {
 	return command
 }
 
-// releasedAs finds a released version, the last one before the spec's if none is named.
+// releasedAs finds a released version, the last one before the spec's if none is named; the last one of another artifact directory if that is named.
 func releasedAs(cmd *cobra.Command, e *generator.Extension, version string) (upgrade.Manifest, error) {
-	released, err := generator.Releases(option(cmd, "out"), e.Name)
+	dir := option(cmd, "out")
+	if info, err := os.Stat(version); err == nil && info.IsDir() {
+		dir, version = version, ""
+	}
+	released, err := generator.Releases(dir, e.Name)
 	if err != nil {
 		return upgrade.Manifest{}, err
 	}
 	if len(released) == 0 {
-		return upgrade.Manifest{}, fmt.Errorf("no version of extension %s is released in %s; \"sluice release\" keeps the current one", e.Name, option(cmd, "out"))
+		return upgrade.Manifest{}, fmt.Errorf("no version of extension %s is released in %s; \"sluice release\" keeps the current one", e.Name, dir)
 	}
 	if version == "" {
 		last := released[len(released)-1]
