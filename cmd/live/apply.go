@@ -156,8 +156,6 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 		return repaired(ctx, tx, found, e.Manifest())
 	case found.Name == "":
 		return Applied{Changed: true}, install(ctx, tx, e, options)
-	case found.Name != e.Name:
-		return Applied{}, occupied(found, e)
 	}
 	return upgradeFrom(ctx, tx, found, e, options)
 }

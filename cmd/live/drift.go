@@ -41,16 +41,12 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 	report.Installed, report.Flavour = found.Version, found.Flavour
 	is := e.Manifest()
 	member := found.Flavour == generator.AsExtension
-	if found.Name != e.Name || found.Digest != e.Digest() || renumbered(found, e, released) {
-		known, ok := like(found, released)
-		if !ok || found.Name != e.Name {
-			return report, occupied(found, e)
-		}
-		plan, err := upgrade.Derive(known, is, member)
+	if !isLike(found, e, released) {
+		from, plan, err := planned(found, e, released)
 		if err != nil {
-			return report, Refusal{err.Error(), "no upgrade leads there"}
+			return report, err
 		}
-		is, report.Upgrade = known, &plan
+		is, report.Upgrade = from, &plan
 	}
 	differences, err := drift.Compare(ctx, tx, is, member)
 	report.Differences = append(report.Differences, differences...)

@@ -24,8 +24,6 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 		case isLike(found, e, options.Released):
 			_, err = keepsFlavour(ctx, tx, found, options.Flavour)
 			text = fmt.Sprintf("-- extension %s %s is installed already\n", e.Name, e.Version)
-		case found.Name != e.Name:
-			err = occupied(found, e)
 		default:
 			text, err = upgradeScript(ctx, tx, found, e, options)
 		}

@@ -56,7 +56,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 // planned is the upgrade of what is installed.
 func planned(found Installed, e *generator.Extension, released []upgrade.Manifest) (from upgrade.Manifest, plan upgrade.Plan, err error) {
 	from, ok := like(found, released)
-	if !ok {
+	if !ok || found.Name != e.Name {
 		return from, plan, occupied(found, e)
 	}
 	plan, err = upgrade.Derive(from, e.Manifest(), found.Flavour == generator.AsExtension)

@@ -74,6 +74,10 @@ func TestOutboxColumns(t *testing.T) {
 	if _, err := upgrade.Derive(first.Manifest(), next.Manifest(), true); !errors.As(err, new(upgrade.Refused)) {
 		t.Errorf("no upgrade script is refused: %v", err)
 	}
+	var refusal live.Refusal
+	if _, err := live.Diff(t.Context(), db.Connect(t), next, released); !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "on_column_change: full_refresh") {
+		t.Errorf("diff says what to do: %v, %q", err, refusal.Hint)
+	}
 
 	ready := versionWith(t, 1, "{on_column_change: full_refresh}", "id, status")
 	db.Exec(t, "select pgtrickle.enable_outbox('silent')")
