@@ -35,6 +35,8 @@ func TestFlyway(t *testing.T) {
 		if _, err := admin.Exec(t.Context(), "create database "+name+" owner "+pgtest.Owner); err != nil {
 			t.Fatal(err)
 		}
+		_, err := pgtest.Connect(t, server.DSN(name)).Exec(t.Context(), "grant all on schema public to "+pgtest.Owner) // as elsewhere: rights are compared, too
+		must(t, err)
 		return target{name, pgtest.Connect(t, server.DSN(name, "user="+pgtest.Owner))}
 	}
 	follow(t, migrations.Flyway, open, func(t *testing.T, name, dir string) tool {
