@@ -110,7 +110,7 @@ func (s ownServer) create(t *testing.T, name string) *pgx.Conn {
 	t.Helper()
 	exec(t, pgtest.Connect(t, s.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
 	conn := pgtest.Connect(t, s.DSN(name, "user="+pgtest.Owner))
-	exec(t, pgtest.Connect(t, s.DSN(name)), "grant create on schema public to "+pgtest.Owner)
+	exec(t, pgtest.Connect(t, s.DSN(name)), "grant all on schema public to "+pgtest.Owner)
 	exec(t, conn, sourceTables(t))
 	return conn
 }
