@@ -35,14 +35,19 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 // InstallScript is what Apply would run where nothing is installed.
 func InstallScript(e *generator.Extension, options Options) (string, error) {
 	flavour := cmp.Or(options.Flavour, generator.Plain)
-	handed := ""
 	if flavour == generator.AsTLE {
-		var err error
-		if handed, err = e.TLE(options.Released); err != nil {
-			return "", err
-		}
+		return handedFirst(e, options, installScript(e, flavour))
 	}
-	return framed(e, handed+installScript(e, flavour)), nil
+	return framed(e, installScript(e, flavour)), nil
+}
+
+// handedFirst is a script that gives pg_tle what the rest of it takes from there.
+func handedFirst(e *generator.Extension, options Options, rest string) (string, error) {
+	scripts, err := e.TLE(options.Released)
+	if err != nil {
+		return "", err
+	}
+	return framed(e, scripts+rest), nil
 }
 
 func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, options Options) (string, error) {
@@ -62,14 +67,10 @@ func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator
 		return "", err
 	case found.Flavour != generator.AsExtension:
 		return framed(e, joined(generator.UpgradeSteps(from, e.Manifest(), plan))), nil
+	case tle:
+		return handedFirst(e, options, alterExtension(e))
 	}
-	handed := ""
-	if tle {
-		if handed, err = e.TLE(options.Released); err != nil {
-			return "", err
-		}
-	}
-	return framed(e, handed+alterExtension(e)), nil
+	return framed(e, alterExtension(e)), nil
 }
 
 // framed is a script that runs like Apply: in one transaction, alone, and then fills new stream tables.

@@ -29,11 +29,11 @@ func (r *traffic) receive(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) err
 
 func (r *traffic) claim(ctx context.Context, conn *pgx.Conn, random *rand.Rand) error {
 	return r.named(ctx, conn, func(on session, call func(kind, first string) string) error {
-		return r.claimed(ctx, on, call("inbox", "payments"), 1+random.IntN(5))
+		return claimAndMark(ctx, on, call("inbox", "payments"), 1+random.IntN(5))
 	})
 }
 
-func (r *traffic) claimed(ctx context.Context, on session, inbox string, count int) error {
+func claimAndMark(ctx context.Context, on session, inbox string, count int) error {
 	return pgx.BeginFunc(ctx, on, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, "select event_id from pgtrickle.inbox_claim($1, $2::int)", inbox, count)
 		if err != nil {
