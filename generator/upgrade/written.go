@@ -16,15 +16,19 @@ const (
 	againstAll     = "access exclusive" // where that is needed later: who asks for more of what others have, too, meets deadlocks
 )
 
-// lockedFirst is the plan with a first step that locks the tables that sessions write and whose triggers, or what these write to, the plan
-// changes. A session's write is then over, or has not begun, when that changes: it would otherwise run triggers of the old version against
-// tables of the new one, and fail. Before them it keeps out refreshes, which look at their state before they lock anything.
+// lockedFirst is the plan with a first step that locks all that it locks later: the tables that sessions write and whose triggers, or what these write to, it
+// changes, and what it drops, alters or renames. A session's write is then over, or has not begun, when that changes: it would otherwise run triggers of the old
+// version against tables of the new one, and fail. Before them it keeps out refreshes, which look at their state before they lock anything.
 func (p Plan) lockedFirst(from, to Manifest) Plan {
 	touched := p.touched(from, to)
 	modes := p.written(from, to, touched)
 	var rows, texts []string
-	add := func(table, mode string) {
-		rows = append(rows, fmt.Sprintf("(%d, %s, '%s')", len(rows)+1, sqltext.Literal(table), mode))
+	listed := map[string]bool{}
+	add := func(relation, mode string) {
+		if id := relation + " " + mode; !listed[id] {
+			listed[id] = true
+			rows = append(rows, fmt.Sprintf("(%d, %s, '%s')", len(rows)+1, sqltext.Literal(relation), mode))
+		}
 	}
 	if state := StateTable(from); state != "" && !p.Empty() {
 		add(state, againstAll)
@@ -40,20 +44,43 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 		add(table, modes[table])
 		texts = append(texts, strings.ToUpper(modes[table])+" on "+table)
 	}
-	// Who waits for one of those may hold what is derived from it. Asked for at once, that is a deadlock which ends the one that has waited longer.
-	for _, o := range from.Objects {
-		if o.Kind == "table" && touched[o.identity()] && modes[o.Signature] == "" && len(modes) > 0 {
-			add(o.Signature, againstAll)
-		}
+	for _, relation := range altered(from, to, touched) {
+		add(relation, againstAll)
 	}
 	if len(rows) == 0 {
 		return p
 	}
 	lock := Step{
-		Action: "lock", Object: "tables that are written", SQL: fmt.Sprintf(lockTables, strings.Join(rows, ",\n            ")), Lock: strings.Join(texts, ", ") + ", to the end",
+		Action: "lock", Object: "tables that are written", SQL: fmt.Sprintf(lockRelations, strings.Join(rows, ",\n                    ")), Lock: strings.Join(texts, ", ") + ", to the end",
 	}
 	p.Steps = append([]Step{lock}, p.Steps...)
 	return p
+}
+
+// altered are the relations that the plan drops, alters or renames, views before what they read.
+func altered(from, to Manifest, touched map[string]bool) []string {
+	var views, others []string
+	add := func(kind, name string) {
+		switch kind {
+		case "view":
+			views = append([]string{name}, views...)
+		case "table", "sequence":
+			others = append(others, name)
+		}
+	}
+	for _, o := range from.Objects {
+		if touched[o.identity()] {
+			add(o.Kind, o.Signature)
+		}
+	}
+	for _, m := range from.Made {
+		if now, stays := identifiedAs(to.Made, m.identity()); !stays || relationNames(m) != relationNames(now) {
+			for _, r := range m.Relations {
+				add(r.Kind, sqltext.Qualified(r.Schema, r.Name))
+			}
+		}
+	}
+	return append(views, others...)
 }
 
 // asUsed orders tables as sessions come to them, since another order meets deadlocks: first those of users, whose triggers write the rest, then those of the
@@ -84,22 +111,47 @@ func readByTriggers(from Manifest, table string) bool {
 	return slices.ContainsFunc(from.Made, func(m Made) bool { return m.Kind == "pending changes" && slices.Contains(m.On, table) })
 }
 
-// lockTables passes over tables that are gone, and those on which only triggers may be made.
-const lockTables = `do $do$
+// lockRelations passes over what is gone, and tables on which only triggers may be made. It never waits for one lock while it has another for as long as
+// the server takes to look for deadlocks: sessions that come to the same relations in another order would be ended by one.
+const lockRelations = `do $do$
 declare
-    v_table record;
+    v_patience int := (select s.setting from pg_catalog.pg_settings s where s.name = 'lock_timeout'); -- ms; 0: no end
+    v_in_vain text[] := '{}'; -- what was not to be had: it is waited for first, before anything else is locked
+    v_has bool;
+    v_relation record;
 begin
-    for v_table in
-        select t.name, t.mode
-        from (values
-            %s
-        ) t (no, name, mode)
-        join pg_catalog.pg_class c on c.oid = to_regclass(t.name)
-        where c.relkind in ('r', 'p') and has_table_privilege(c.oid, 'update, delete, truncate')
-        order by t.no
-    loop
-        execute format('lock table %%s in %%s mode', v_table.name, v_table.mode);
+    for v_attempt in 1 .. 100 loop
+        begin
+            v_has := false;
+            for v_relation in
+                select t.name, t.mode, c.relkind, c.relowner::regrole as owner
+                from (values
+                    %s
+                ) t (no, name, mode)
+                join pg_catalog.pg_class c on c.oid = to_regclass(t.name)
+                where case when c.relkind in ('r', 'p') then has_table_privilege(c.oid, 'update, delete, truncate') else pg_has_role(c.relowner, 'usage') end
+                order by array_position(v_in_vain, t.name), t.no
+            loop
+                if v_relation.relkind in ('r', 'p') then
+                    execute format('lock table %%s in %%s mode', v_relation.name, v_relation.mode);
+                else -- changes nothing, but locks it; lock table takes no sequence, and with a view all that it reads
+                    execute format('alter table %%s owner to %%s', v_relation.name, v_relation.owner);
+                end if;
+                if not v_has then
+                    v_has := true;
+                    perform set_config('lock_timeout', least(nullif(v_patience, 0), 200)::text, true);
+                end if;
+            end loop;
+            perform set_config('lock_timeout', v_patience::text, true);
+            return;
+        exception when lock_not_available then -- what it has is given back, so who has the other goes on
+            if not v_has then
+                raise;
+            end if;
+            v_in_vain := v_relation.name || array_remove(v_in_vain, v_relation.name);
+        end;
     end loop;
+    raise lock_not_available using message = format('%%s was never free together with all else that is upgraded', v_relation.name);
 end;
 $do$;
 `
