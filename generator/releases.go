@@ -36,7 +36,7 @@ func Releases(out, extension string) ([]upgrade.Manifest, error) {
 		}
 		m, err := upgrade.Decode(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no manifest: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if m.Extension != extension || m.Version+".json" != entry.Name() {
 			return nil, fmt.Errorf("%s holds version %q of extension %q: restore what \"sluice release\" wrote", path, m.Version, m.Extension)

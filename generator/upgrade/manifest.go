@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -22,6 +23,7 @@ type Manifest struct {
 	Named     []Named  `json:"named,omitempty"`
 	Objects   []Object `json:"objects"`
 	Made      []Made   `json:"made,omitempty"`
+	Checksum  string   `json:"checksum"` // of all of the above, in files
 }
 
 // Named is something that the spec names, and that keeps its data when its name changes.
@@ -87,6 +89,19 @@ func (m Manifest) Digest() string {
 
 // Encode is the manifest as a file: the same bytes for the same version.
 func (m Manifest) Encode() string {
+	m.Checksum = m.checksum()
+	return m.text()
+}
+
+// checksum tells whether somebody changed a file: upgrades from what was never installed would do harm. Fields that later versions of Sluice add
+// are left out where they are empty, so it stays.
+func (m Manifest) checksum() string {
+	m.Checksum = ""
+	sum := sha256.Sum256([]byte(m.text()))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (m Manifest) text() string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -108,5 +123,9 @@ func Decode(text []byte) (Manifest, error) {
 	if m.Format != manifestFormat {
 		return m, fmt.Errorf("format %d; this version of Sluice reads format %d", m.Format, manifestFormat)
 	}
+	if m.Checksum != m.checksum() {
+		return m, errors.New("somebody changed it since \"sluice release\" wrote it: restore it")
+	}
+	m.Checksum = ""
 	return m, nil
 }
