@@ -156,8 +156,10 @@ func (c *crowd) run(consumers, batch int, publishers int, publish func(ctx conte
 			case <-c.done:
 				return
 			case <-time.After(50 * time.Millisecond):
-				_, err := ticker.Exec(ctx, "call pgtrickle.tick()")
-				check(err)
+				for _, sql := range []string{"update pgtrickle.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"} {
+					_, err := ticker.Exec(ctx, sql)
+					check(err)
+				}
 			}
 		}
 	})
@@ -186,14 +188,43 @@ func (c *crowd) count() {
 
 // TestCrowd has ten consumers share 100,000 events that come out of order, with transactions rolled back between them.
 func TestCrowd(t *testing.T) {
-	const publishers, events = 4, 25_000
-	c := newCrowd(t, "feed", "insert into effects select unnest($1::bigint[]) where $2::text[] is not null and $3::bigint[] is not null")
-	c.run(10, 400, publishers, func(ctx context.Context, conn *pgx.Conn, n int, r *rand.Rand) error {
-		for left := events; left > 0; {
+	c := newCrowd(t, "feed", handled)
+	c.run(10, 400, 4, c.publish("feed"))
+	if got := pgtest.Rows(t, c.db, "select count(*), count(e.id), count(o.id) from effects e full join pgtrickle.outbox_feed o using (id)"); fmt.Sprint(got) != "[[100000 100000 100000]]" {
+		t.Errorf("events and effects, effects, events: %v", got)
+	}
+}
+
+// TestCrowdOnSegments does the same while retention drops what all have consumed, as every event is old when it comes.
+func TestCrowdOnSegments(t *testing.T) {
+	c := newCrowd(t, "cut", handled, "alter table pgtrickle.outbox_cut alter created_at set default '2000-01-01'")
+	c.run(10, 400, 4, c.publish("cut"))
+	if got := pgtest.One[int](t, c.db, "select count(*) from effects"); got != 100_000 {
+		t.Errorf("%d effects", got)
+	}
+	c.dropped("cut")
+}
+
+// dropped fails if all events are there still, so that the test would not have shown anything.
+func (c *crowd) dropped(outbox string) {
+	c.t.Helper()
+	left := pgtest.One[int64](c.t, c.db, "select count(*) from pgtrickle.outbox_"+outbox)
+	c.t.Logf("%d events are left", left)
+	if left > c.published.Load()/2 {
+		c.t.Error("retention did not drop segments beside them")
+	}
+}
+
+const handled = "insert into effects select unnest($1::bigint[]) where $2::text[] is not null and $3::bigint[] is not null"
+
+// publish is a publisher of 25,000 events.
+func (c *crowd) publish(outbox string) func(ctx context.Context, conn *pgx.Conn, n int, r *rand.Rand) error {
+	return func(ctx context.Context, conn *pgx.Conn, n int, r *rand.Rand) error {
+		for left := 25_000; left > 0; {
 			count := min(left, 1+r.IntN(400))
 			_, err := conn.Exec(ctx, fmt.Sprintf(`begin;
-insert into pgtrickle.outbox_feed (event_type, payload) select 't', jsonb_build_object('n', i) from generate_series(1, %d) i;
-savepoint s; select pgtrickle.outbox_publish('feed', 't', '{"n": 0}'); rollback to s`, count))
+insert into pgtrickle.outbox_%[1]s (event_type, payload) select 't', jsonb_build_object('n', i) from generate_series(1, %[2]d) i;
+savepoint s; select pgtrickle.outbox_publish('%[1]s', 't', '{"n": 0}'); rollback to s`, outbox, count))
 			if err != nil {
 				return err
 			}
@@ -215,17 +246,21 @@ savepoint s; select pgtrickle.outbox_publish('feed', 't', '{"n": 0}'); rollback 
 			c.published.Add(int64(count))
 		}
 		return nil
-	})
-	if got := pgtest.Rows(t, c.db, "select count(*), count(e.id), count(o.id) from effects e full join pgtrickle.outbox_feed o using (id)"); fmt.Sprint(got) != "[[100000 100000 100000]]" {
-		t.Errorf("events and effects, effects, events: %v", got)
 	}
 }
 
 // TestOrderPerKey has publishers number the events of each key under the lock of its row, as applications do. Six consumers,
 // of which two are mortal, must handle each key's numbers one after the other.
-func TestOrderPerKey(t *testing.T) {
+func TestOrderPerKey(t *testing.T) { orderPerKey(t, "keyed") }
+
+// TestOrderPerKeyOnSegments does the same while retention drops what was handled.
+func TestOrderPerKeyOnSegments(t *testing.T) {
+	orderPerKey(t, "cut_keyed", "alter table pgtrickle.outbox_cut_keyed alter created_at set default '2000-01-01'").dropped("cut_keyed")
+}
+
+func orderPerKey(t *testing.T, outbox string, setup ...string) *crowd {
 	const publishers, transactions = 6, 150
-	c := newCrowd(t, "keyed", "select handle($1, $2, $3)",
+	setup = append(setup,
 		"create table entities (key text primary key, n bigint not null default 0, handled bigint not null default 0)",
 		"create table progress (key text primary key, n bigint not null)",
 		"insert into entities select 'k' || i from generate_series(1, 30) i; insert into progress select key, 0 from entities",
@@ -239,6 +274,7 @@ begin
     end loop;
 end;
 $$`)
+	c := newCrowd(t, outbox, "select handle($1, $2, $3)", setup...)
 	c.run(6, 40, publishers, func(ctx context.Context, conn *pgx.Conn, n int, r *rand.Rand) error {
 		for range transactions {
 			count := 0
@@ -248,7 +284,7 @@ $$`)
 			}
 			for key := 1 + r.IntN(10); key <= 30; key += 1 + r.IntN(15) { // always upwards: no deadlocks
 				_, err := tx.Exec(ctx, fmt.Sprintf(`with entity as (update entities set n = n + 1 where key = 'k%d' returning key, n)
-insert into pgtrickle.outbox_keyed (event_type, aggregate_id, payload) select 't', key, jsonb_build_object('n', n) from entity`, key))
+insert into pgtrickle.outbox_%s (event_type, aggregate_id, payload) select 't', key, jsonb_build_object('n', n) from entity`, key, outbox))
 				if err != nil {
 					return err
 				}
@@ -270,6 +306,7 @@ insert into pgtrickle.outbox_keyed (event_type, aggregate_id, payload) select 't
 	if behind := pgtest.Rows(t, c.db, "select e.key, e.n, p.n from entities e join progress p using (key) where e.n <> p.n"); len(behind) > 0 {
 		t.Errorf("keys, what was published, what was handled: %v", behind)
 	}
+	return c
 }
 
 // TestTakingTurns has two consumers poll in turns: each of 10,000 events comes once.
