@@ -64,6 +64,15 @@ func TestKilledRenames(t *testing.T) {
 	})
 }
 
+// TestKilledOnline is the same for upgrades that fill stream tables of another definition beside the old rows.
+func TestKilledOnline(t *testing.T) {
+	k := startKilling(t, "online", generated(t, "online/*.yaml", 3))
+	k.often(t, k.killOnline, func() (from, to int) {
+		from = k.rand.IntN(len(k.versions))
+		return from, (from + 1 + k.rand.IntN(len(k.versions)-1)) % len(k.versions)
+	})
+}
+
 // often kills upgrades between some versions.
 func (k *killing) often(t *testing.T, kill func(t *testing.T, from, to int, how string), some func() (from, to int)) {
 	t.Helper()
@@ -149,6 +158,51 @@ func (k *killing) killRename(t *testing.T, from, to int, how string) {
 	k.complete(t, name, conn, version, to)
 	same(t, before, state(t, conn, names[to]))
 	useEverything(t, conn, names[to], 1)
+	equalQueries(t, conn, k.versions[to].Version)
+}
+
+// killOnline kills one upgrade, or what is filled after it. Readers see all rows of the one version or of the other. Then somebody writes, and
+// apply or ticks end what was begun.
+func (k *killing) killOnline(t *testing.T, from, to int, how string) {
+	name, conn := k.create(t)
+	exec(t, conn, "insert into public.orders select n, n % 1000, n % 100, 'paid' from generate_series(1001, 100000) n")
+	if _, err := live.Apply(t.Context(), conn, k.versions[from], live.Options{}); err != nil {
+		t.Fatal(pgtest.ErrorText(err))
+	}
+	shown := func(table string) string {
+		return pgtest.One[string](t, conn, fmt.Sprintf("select md5(string_agg(t::text, ' ' order by t::text)) from pgtrickle.%s t", table))
+	}
+	tables := []string{"totals", "listed"}
+	var before []string
+	for _, table := range tables {
+		before = append(before, shown(table))
+	}
+	conn, version := k.interrupt(t, name, to, how)
+	for n, table := range tables {
+		query := pgtest.One[string](t, conn, "select query from pgtrickle.pgt_stream_tables where pgt_name = $1", table)
+		exec(t, conn, "set search_path = public")
+		computed := pgtest.One[string](t, conn, fmt.Sprintf("select md5(string_agg(t::text, ' ' order by t::text)) from (%s) t", query))
+		exec(t, conn, "reset search_path")
+		if now := shown(table); now != before[n] && now != computed {
+			t.Errorf("readers of %s at %s see rows of neither version", table, version)
+		} else if now == before[n] && version == k.versions[to].Version {
+			k.at["old rows of "+table+" still shown"]++
+		}
+	}
+	exec(t, conn, "delete from public.orders where id % 7 = 3; insert into public.orders values (1000000, 1, 5, 'paid')")
+	began := time.Now()
+	if version != k.versions[to].Version || k.rand.IntN(2) == 0 {
+		if out, err := k.apply(name, to).CombinedOutput(); err != nil {
+			t.Fatalf("apply again: %v\n%s", err, out)
+		}
+	} else {
+		exec(t, conn, "call pgtrickle.tick()")
+	}
+	if version != k.versions[to].Version {
+		k.typical = (k.typical + time.Since(began)) / 2
+	}
+	refreshAll(t, conn)
+	same(t, k.catalog(t, k.versions[to].Version), pgtest.Column[string](t, conn, verify.SnapshotSQL))
 	equalQueries(t, conn, k.versions[to].Version)
 }
 
