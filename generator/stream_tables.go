@@ -162,6 +162,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		}
 		table.Indexes = append(table.Indexes, index)
 	}
+	table.Paired = storage.Paired()
 	table.Rebuild = view.Rebuild(table.Query, table.Rows.String())
 	if !slices.Equal(storage.Visible, storage.Stored) {
 		table.RowsSQL = view.Rows()

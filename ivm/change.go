@@ -1,6 +1,7 @@
 package ivm
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -174,24 +175,72 @@ func (v *View) rows() (w *emit.Writer, last string) {
 	return w, w.Add(root, v.Storage().Stored, false)
 }
 
-// Rebuild is Delta without logs: the view as it is, less what is stored.
+// Rebuild is Delta without logs: the view as it is, less what is stored. Where an index finds rows by their identity, differ pairs them first.
 func (v *View) Rebuild(query, stored string) []string {
-	columns := v.Storage().Stored
+	s := v.Storage()
 	var ctes []emit.CTE
 	from := "(\n" + query + "\n) q"
-	if !slices.Equal(columns, v.names()) {
+	if !slices.Equal(s.Stored, v.names()) {
 		w, last := v.rows()
 		ctes, from = w.CTEs, last+" q"
 	}
-	lines := append(emit.Clause("select", append(prefixed("q", columns), "1 as "+Mult)), "from "+from, "union all")
+	if s.Paired() {
+		return emit.List(append(ctes, s.differ(from, stored), s.ofPairs()))
+	}
+	lines := append(emit.Clause("select", append(prefixed("q", s.Stored), "1 as "+Mult)), "from "+from, "union all")
 	taken := "-1"
-	if v.Storage().Repeats {
+	if s.Repeats {
 		taken = "-s." + Mult
 	}
-	lines = append(lines, emit.Clause("select", append(prefixed("s", columns), taken))...)
+	lines = append(lines, emit.Clause("select", append(prefixed("s", s.Stored), taken))...)
 	lines = append(lines, "from "+stored+" s")
 	signed := emit.CTE{Name: signedName, Comment: "the query − what is stored", Lines: lines}
 	return emit.List(append(ctes, signed, v.total(signedName)))
+}
+
+// Columns of differ: whether the query has the row, where it is stored, and what is stored there.
+const (
+	comes = "__comes"
+	at    = "__at"
+	was   = "__was"
+)
+
+// differ is a full join of the query's rows and those stored, less those that are the same.
+func (s Storage) differ(from, stored string) emit.CTE {
+	list := []string{"s." + at, "q." + comes}
+	var unlike []string
+	for i, name := range s.Stored {
+		column := sqltext.Ident(name)
+		list = append(list, "q."+column)
+		if s.identifies(name) {
+			continue
+		}
+		text := ""
+		if !sqltext.IsCommon(s.Types[i]) {
+			text = "::text"
+		}
+		unlike = append(unlike, "q."+column+text+" is distinct from s."+column+text)
+	}
+	for i, name := range s.Stored {
+		list = append(list, fmt.Sprintf("s.%s as %s%d", sqltext.Ident(name), was, i+1))
+	}
+	lines := append(emit.Clause("select", list), "from (select q.*, true as "+comes+" from "+from+") q",
+		"full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+s.Same("q", "s"), "where q."+comes+" is null", emit.Indent+"or s."+at+" is null")
+	for _, u := range unlike {
+		lines = append(lines, emit.Indent+"or "+u)
+	}
+	return emit.CTE{Name: "differ", Comment: "the query's rows beside those stored, where they are not the same", Keep: true, Lines: lines}
+}
+
+// ofPairs is delta, of differ.
+func (s Storage) ofPairs() emit.CTE {
+	var old []string
+	for i, name := range s.Stored {
+		old = append(old, fmt.Sprintf("d.%s%d as %s", was, i+1, sqltext.Ident(name)))
+	}
+	lines := append(emit.Clause("select", append(prefixed("d", s.Stored), "1::bigint as "+Mult)), "from differ d", "where d."+comes, "union all")
+	lines = append(lines, emit.Clause("select", append(old, "-1"))...)
+	return emit.CTE{Name: DeltaName, Comment: "what comes and goes", Lines: append(lines, "from differ d", "where d."+at+" is not null")}
 }
 
 func prefixed(alias string, names []string) []string {

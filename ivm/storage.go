@@ -31,6 +31,14 @@ func (s Storage) Hashed() bool {
 	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable && k.sentinel() == "" })
 }
 
+// Paired tells that equality of columns finds the one stored row of a row of the query.
+func (s Storage) Paired() bool { return len(s.Identity) > 0 && !s.Hashed() }
+
+// identifies tells that a column is part of the identity.
+func (s Storage) identifies(column string) bool {
+	return slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Name == column })
+}
+
 // sentinels are values of types, as SQL.
 var sentinels = map[string]string{
 	"smallint": "0", "integer": "0", "bigint": "0", "numeric": "0", "text": "''", "character varying": "''", "boolean": "false",
@@ -119,6 +127,15 @@ func (v *View) Storage() Storage {
 			types[k.Name] = v.typeOf(k.id)
 		}
 		s.Identity[i].Type = types[k.Name]
+	}
+	if g := v.grouped(); g != nil && v.Strategy() == MergeGroups {
+		types[Members] = "bigint"
+		for _, a := range g.accs {
+			types[a.name] = "numeric" // or another one of numbers
+			if a.extreme() {
+				types[a.name] = a.arg.Expr.Type(func(id int) string { return v.typeOf(algebra.ColID(id)) })
+			}
+		}
 	}
 	for _, name := range s.Stored {
 		s.Types = append(s.Types, types[name])

@@ -40,6 +40,7 @@ type StreamTable struct {
 	Same        func(a, b string) string // the condition that two rows have one identity
 	Repeats     bool                     // Rows has __mult
 	Hashed      bool                     // Rows has __hash
+	Paired      bool                     // Rebuild has differ
 	UniqueKey   string                   // what a unique index on the identity holds; empty if there can be none
 	Lookup      bool                     // an index on the columns of the identity themselves serves too
 	KeyIndex    Name

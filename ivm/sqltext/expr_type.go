@@ -30,6 +30,18 @@ func IsHashable(typ string) bool {
 	return !slices.Contains([]string{"bit", "bit varying", "money", "tsvector", "tsquery"}, typ)
 }
 
+// common are types whose equality every server has, whatever its search path.
+var common = []string{
+	"smallint", "integer", "bigint", "numeric", "real", "double precision", "text", "character varying", "boolean", "date", "uuid", "timestamp without time zone",
+	"timestamp with time zone", "interval", "jsonb", "bytea",
+}
+
+// IsCommon reports whether values of a type can be compared without knowing more of it.
+func IsCommon(typ string) bool {
+	typ, _, _ = strings.Cut(typ, "(")
+	return slices.Contains(common, typ)
+}
+
 // Grouped is a column of equal rows that are added up, and what to group them by: where values of the type have no equality, their texts.
 func Grouped(alias, name, typ string) (column, key string) {
 	column = alias + "." + Ident(name)

@@ -59,6 +59,18 @@ func TestOracle(t *testing.T) {
 	}
 }
 
+// TestRecomputed tries some of the seeds with stream tables that are recomputed each time.
+func TestRecomputed(t *testing.T) {
+	h := hunt
+	h.Subject, h.Modes, h.Again = oracle.Recomputed{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecomputed ./tests/oracle"
+	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(20)
+	if os.Getenv("SLUICE_TEST_SEED") != "" {
+		count = number(t, "SLUICE_TEST_CASES", 1)
+	}
+	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
+	t.Log(stats.String())
+}
+
 // checkPower fails the test if what it compares could hardly differ.
 func checkPower(t *testing.T, s oracle.Stats) {
 	t.Helper()

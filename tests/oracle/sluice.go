@@ -43,6 +43,18 @@ func (Sluice) Refresh(ctx context.Context, conn *pgx.Conn, view string) error {
 // Relation implements Subject.
 func (Sluice) Relation(view string) string { return "sl." + view }
 
+// Recomputed is Sluice whose stream tables have never seen anything, so that each refresh applies what the query has less what is stored.
+type Recomputed struct{ Sluice }
+
+// Refresh implements Subject.
+func (r Recomputed) Refresh(ctx context.Context, conn *pgx.Conn, view string) error {
+	err := run(ctx, conn, "update sl.pgt_stream_table_state set seen = null, own_xid = null, own_no = null")
+	if err == nil {
+		err = r.Sluice.Refresh(ctx, conn, view)
+	}
+	return err
+}
+
 // generate makes the extension of a spec, as sluice generate does. That it gives up is an error like others.
 func generate(schemaDDL string, views []View, mode string) (e *generator.Extension, errs *diag.List, err error) {
 	defer func() {

@@ -2358,45 +2358,62 @@ begin
     perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
 
     with
-    -- signed: the query − what is stored
-    signed as not materialized (
-        select q.order_id, q.customer_id, q.status, q.amount, 1 as __mult
-        from (
+    -- differ: the query's rows beside those stored, where they are not the same
+    differ as materialized (
+        select
+            s.__at,
+            q.__comes,
+            q.order_id,
+            q.customer_id,
+            q.status,
+            q.amount,
+            s.order_id as __was1,
+            s.customer_id as __was2,
+            s.status as __was3,
+            s.amount as __was4
+        from (select q.*, true as __comes from (
 SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150
-) q
-        union all
-        select s.order_id, s.customer_id, s.status, s.amount, -1
-        from sales.large_orders_rows s
+) q) q
+        full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
+        where q.__comes is null
+            or s.__at is null
+            or q.customer_id is distinct from s.customer_id
+            or q.status is distinct from s.status
+            or q.amount is distinct from s.amount
     ),
-    -- delta: the same, added up
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from signed d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
+    -- delta: what comes and goes
+    delta as not materialized (
+        select d.order_id, d.customer_id, d.status, d.amount, 1::bigint as __mult
+        from differ d
+        where d.__comes
+        union all
+        select
+            d.__was1 as order_id,
+            d.__was2 as customer_id,
+            d.__was3 as status,
+            d.__was4 as amount,
+            -1
+        from differ d
+        where d.__at is not null
     ),
     removed as (
         delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
+        using differ d
+        where r.ctid = d.__at and d.__comes is null
     ),
     changed as (
         update sales.large_orders_rows r
         set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
+        from differ d
+        where r.ctid = d.__at and d.__comes
     ),
     added as (
         insert into sales.large_orders_rows (order_id, customer_id, status, amount)
         select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
+        from differ d
+        where d.__at is null
     ),
     advanced as (
         update sales.pgt_stream_table_state s
@@ -3502,16 +3519,37 @@ begin
         join public.captured_payments c2 on c2.order_id = o.order_id
         group by 1, 2
     ),
-    -- signed: the query − what is stored
-    signed as not materialized (
-        select q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3, q.__max4, 1 as __mult
-        from d1 q
-        union all
-        select s.customer_id, s.name, s.__n, s.__sum1, s.__count2, s.__odd3, s.__max4, -1
-        from sales.customer_payments_rows s
+    -- differ: the query's rows beside those stored, where they are not the same
+    differ as materialized (
+        select
+            s.__at,
+            q.__comes,
+            q.customer_id,
+            q.name,
+            q.__n,
+            q.__sum1,
+            q.__count2,
+            q.__odd3,
+            q.__max4,
+            s.customer_id as __was1,
+            s.name as __was2,
+            s.__n as __was3,
+            s.__sum1 as __was4,
+            s.__count2 as __was5,
+            s.__odd3 as __was6,
+            s.__max4 as __was7
+        from (select q.*, true as __comes from d1 q) q
+        full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
+        where q.__comes is null
+            or s.__at is null
+            or q.__n is distinct from s.__n
+            or q.__sum1 is distinct from s.__sum1
+            or q.__count2 is distinct from s.__count2
+            or q.__odd3 is distinct from s.__odd3
+            or q.__max4 is distinct from s.__max4
     ),
-    -- delta: the same, added up
-    delta as materialized (
+    -- delta: what comes and goes
+    delta as not materialized (
         select
             d.customer_id,
             d.name,
@@ -3520,31 +3558,38 @@ begin
             d.__count2,
             d.__odd3,
             d.__max4,
-            sum(d.__mult)::bigint as __mult
-        from signed d
-        group by d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
-        having sum(d.__mult) <> 0
+            1::bigint as __mult
+        from differ d
+        where d.__comes
+        union all
+        select
+            d.__was1 as customer_id,
+            d.__was2 as name,
+            d.__was3 as __n,
+            d.__was4 as __sum1,
+            d.__was5 as __count2,
+            d.__was6 as __odd3,
+            d.__was7 as __max4,
+            -1
+        from differ d
+        where d.__at is not null
     ),
     removed as (
         delete from sales.customer_payments_rows r
-        using delta d
-        where d.__mult < 0
-          and r.customer_id = d.customer_id and r.name = d.name
-          and not exists (select from delta n where n.__mult > 0 and n.customer_id = d.customer_id and n.name = d.name)
-        returning 1
+        using differ d
+        where r.ctid = d.__at and d.__comes is null
     ),
     changed as (
         update sales.customer_payments_rows r
         set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3, __max4 = d.__max4
-        from delta d
-        where d.__mult > 0 and r.customer_id = d.customer_id and r.name = d.name
-        returning 1
+        from differ d
+        where r.ctid = d.__at and d.__comes
     ),
     added as (
         insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
         select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.customer_payments_rows r where r.customer_id = d.customer_id and r.name = d.name)
+        from differ d
+        where d.__at is null
     ),
     -- What reads this stream table reads the same delta.
     logged1 as (
@@ -5622,7 +5667,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6d4e1b753c4aedff4d09d005a408ca62', 'plain');
+values ('sales', '1.0.0', '787d1e68ee43c394a2d9e5aff922b4b6', 'plain');
 
 select sales.attach();
 
