@@ -92,7 +92,7 @@ func (p *planner) now(n int, t *render.StreamTable) {
 			t.Regained, t.LostIf = view.Regained(changes, "v_lost"), view.LostIf("m", "d")
 		}
 	} else {
-		t.RowsAnew = view.RowsAnew(changes)
+		t.RowsAnew, t.KeyColumns = view.RowsAnew(changes), view.KeyColumns()
 	}
 }
 

@@ -131,12 +131,7 @@ func (v *View) Accumulate(row, added string) []string {
 func (v *View) RowsAnew(t Tables) []string {
 	w := emit.NewWriter(v.Columns, leaves(t.Log))
 	s := v.Storage()
-	var source *algebra.Source
-	algebra.Walk(v.Root, func(n algebra.Node) {
-		if found, ok := n.(*algebra.Source); ok {
-			source = found
-		}
-	})
+	source := v.source()
 	var keys []algebra.Item
 	p := &algebra.Project{Input: &algebra.Changes{Of: source}}
 	for _, k := range s.Identity {
@@ -160,6 +155,30 @@ func (v *View) RowsAnew(t Tables) []string {
 	w.Add(rewrite.Distribute(now), s.Stored, true)
 	w.NameLast("fresh")
 	return emit.List(w.CTEs)
+}
+
+// source is the table of a Direct view.
+func (v *View) source() (source *algebra.Source) {
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		if found, ok := n.(*algebra.Source); ok {
+			source = found
+		}
+	})
+	return source
+}
+
+// KeyColumns are the columns of a Direct view's table that its identity consists of.
+func (v *View) KeyColumns() []string {
+	var names []string
+	source := v.source()
+	for _, k := range v.Storage().Identity {
+		for _, c := range source.Cols {
+			if c.ID == k.id {
+				names = append(names, source.Table.Columns[c.Attr].Name)
+			}
+		}
+	}
+	return names
 }
 
 // filtered are the changes of a Direct view's rows that the view shows. What it shows of an identity neither before nor after a statement, that

@@ -22,6 +22,7 @@ type Now struct {
 
 	GroupsDelta, Regained, RowsAnew []string // see package ivm
 	Accumulate                      func(row, added string) []string
+	KeyColumns                      []string // of the table, of RowsAnew
 	Extremes                        []string
 	Emptied                         string // the condition that nothing is left of group m
 	LostIf                          string // the condition that group m may have lost one by change d
@@ -135,6 +136,16 @@ func (c Capture) Followers() string {
 
 // Present is the same for the columns that the step reads.
 func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
+
+// PresentKeys is the same for those that rows are found by.
+func (s Step) PresentKeys(rows, a string) string {
+	of := s.Of
+	of.ColumnList = s.KeyColumns
+	return present(of, s.Absent, rows, a)
+}
+
+// Touched lists what rows are found by, of row a of a transition table.
+func (s Step) Touched(a string) string { return list(a, s.KeyColumns) }
 
 func present(of Source, absent Name, rows, a string) string {
 	if len(of.ColumnList) == 0 {

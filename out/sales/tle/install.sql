@@ -1705,6 +1705,17 @@ begin
         end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select n.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
+        )
+        for update;
+    end if;
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
@@ -1729,14 +1740,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1745,7 +1748,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1773,14 +1775,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1789,7 +1783,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1848,6 +1841,21 @@ begin
         end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select n.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
+            union all
+            select o.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
+        )
+        for update;
+    end if;
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
@@ -1884,14 +1892,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1900,7 +1900,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1940,14 +1939,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1956,7 +1947,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -2008,6 +1998,17 @@ begin
         end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select o.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
+        )
+        for update;
+    end if;
     if exists (select from old_rows offset 1000) then
         execute $many$
     with
@@ -2032,14 +2033,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -2048,7 +2041,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -2076,14 +2068,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -2092,7 +2076,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -5674,7 +5657,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '787d1e68ee43c394a2d9e5aff922b4b6', 'extension');
+values ('sales', '1.0.0', '101ad874ad38464769a427b8991ece22', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

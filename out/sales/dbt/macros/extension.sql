@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '787d1e68ee43c394a2d9e5aff922b4b6',
+        'digest': '101ad874ad38464769a427b8991ece22',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -1697,6 +1697,17 @@ begin
         end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select n.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
+        )
+        for update;
+    end if;
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
@@ -1721,14 +1732,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1737,7 +1740,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1765,14 +1767,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1781,7 +1775,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -1840,6 +1833,21 @@ begin
         end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select n.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
+            union all
+            select o.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
+        )
+        for update;
+    end if;
     if exists (select from new_rows offset 1000) then
         execute $many$
     with
@@ -1876,14 +1884,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1892,7 +1892,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -1932,14 +1931,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -1948,7 +1939,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -2000,6 +1990,17 @@ begin
         end if;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select o.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
+        )
+        for update;
+    end if;
     if exists (select from old_rows offset 1000) then
         execute $many$
     with
@@ -2024,14 +2025,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -2040,7 +2033,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -2068,14 +2060,6 @@ begin
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- Above read committed, a row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-    held as materialized (
-        select
-        from sales.large_orders_rows r
-        join touched t on r.order_id = t.order_id
-        where current_setting('transaction_isolation') <> 'read committed'
-        for update of r
-    ),
     gone as (
         delete from sales.large_orders_rows r
         using touched t
@@ -2084,7 +2068,6 @@ begin
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
-    where (select count(*) from held) >= 0
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -5666,7 +5649,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '787d1e68ee43c394a2d9e5aff922b4b6', 'plain');
+values ('sales', '1.0.0', '101ad874ad38464769a427b8991ece22', 'plain');
 
 select sales.attach();
 {% endraw %}
