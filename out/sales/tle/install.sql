@@ -1665,7 +1665,7 @@ end;
 $function$;
 comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.';
 
--- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_insert()
     returns trigger
@@ -1739,11 +1739,6 @@ begin
         from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
@@ -1774,11 +1769,6 @@ begin
         from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
     insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
@@ -1790,11 +1780,11 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an insert.';
+comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each insert.';
 
 revoke execute on function sales.now_public_orders_insert() from public;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_update()
     returns trigger
@@ -1954,11 +1944,11 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an update.';
+comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each update.';
 
 revoke execute on function sales.now_public_orders_update() from public;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_delete()
     returns trigger
@@ -2032,18 +2022,10 @@ begin
         from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+    delete from sales.large_orders_rows r
+    using touched t
+    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
         $many$;
     else
     with
@@ -2067,23 +2049,15 @@ begin
         from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    delete from sales.large_orders_rows r
+    using touched t
+    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id);
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date, in the statement that did an delete.';
+comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each delete.';
 
 revoke execute on function sales.now_public_orders_delete() from public;
 
@@ -5657,7 +5631,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '101ad874ad38464769a427b8991ece22', 'extension');
+values ('sales', '1.0.0', '695b41a6ee2d9e9c251d7f07ee6a6e6e', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

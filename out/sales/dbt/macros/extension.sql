@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '101ad874ad38464769a427b8991ece22',
+        'digest': '695b41a6ee2d9e9c251d7f07ee6a6e6e',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
