@@ -3,6 +3,10 @@
 # -p 2: two packages at a time, as each has a server of its own.
 # -count=1: what a test says of a server is not worth keeping.
 GOTEST := go test -p 2 -count=1 -timeout 20m
+
+# First, so that nothing waits for them alone in the end.
+LONGEST := ./tests/upgrade ./tests/live
+
 MAJORS := 14 15 16 17 18
 SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade ./tests/crash ./tests/examples
 
@@ -32,7 +36,7 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 .PHONY: test
 test: deps ## vet, and run all tests
 	go vet ./...
-	$(GOTEST) ./...
+	$(GOTEST) $(LONGEST) ./...
 
 .PHONY: test-matrix
 test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
@@ -46,7 +50,7 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 test-versions: deps ## run what shows most on the versions beside 15, in minutes
 	@for major in $(ENDS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GOTEST) -run '$(END_TESTS)' ./tests/isolation ./tests/live ./tests/live/commands ./tests/live/sources ./tests/upgrade || exit 1; \
+		SLUICE_TEST_PG=$$major $(GOTEST) -run '$(END_TESTS)' $(LONGEST) ./tests/isolation ./tests/live/commands ./tests/live/sources || exit 1; \
 	done
 	@for major in $(BETWEEN); do \
 		echo "PostgreSQL $$major"; \
