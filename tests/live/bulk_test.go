@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // TestManyRowsAfterFew has sessions whose plans were made for single messages touch many at once. A plan that is quadratic
@@ -34,4 +35,19 @@ func TestManyRowsAfterFew(t *testing.T) {
 		run(t, conn, step.many)
 		t.Logf("%v: %.80s", time.Since(began).Round(time.Millisecond), step.many)
 	}
+}
+
+// TestClaimReadsWhatItTakes: tables without statistics, all of whose messages are requeued, tempt the planner to read all of the inbox for each claim.
+func TestClaimReadsWhatItTakes(t *testing.T) {
+	conn := installed.ShopDB(t).Connect(t)
+	run(t, conn, "insert into pgtrickle.payments (event_id, event_type, payload) select 'm' || i, 't', '{}' from generate_series(1, 6000) i")
+	run(t, conn, "insert into pgtrickle.payments_requeue (event_id, received_at, due_at) select event_id, received_at, received_at from pgtrickle.payments on conflict do nothing")
+	run(t, conn, "begin")
+	if got := pgtest.One[int](t, conn, "select count(*) from pgtrickle.inbox_claim('payments', 100)"); got != 100 {
+		t.Errorf("%d messages", got)
+	}
+	if read := pgtest.One[int](t, conn, "select idx_tup_fetch from pg_stat_xact_user_tables where relid = 'pgtrickle.payments'::regclass"); read > 500 {
+		t.Errorf("%d messages read for 100", read)
+	}
+	run(t, conn, "rollback")
 }

@@ -871,6 +871,7 @@ create function pgtrickle.order_events_claim(p_limit integer, p_worker_id intege
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
+    set enable_material = off -- or each requeued message is compared with all of a small inbox
     set jit = off
 as $function$
 #variable_conflict use_column
@@ -2621,6 +2622,7 @@ create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
+    set enable_material = off -- or each requeued message is compared with all of a small inbox
     set jit = off
 as $function$
 #variable_conflict use_column
@@ -4578,4 +4580,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f45440998fce9635e22e2d75b322a1c6', 'extension');
+values ('shop', '1.0.0', 'c43e739ae30d450a3f40b274e000e085', 'extension');

@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': 'f45440998fce9635e22e2d75b322a1c6',
+        'digest': 'c43e739ae30d450a3f40b274e000e085',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
