@@ -2307,6 +2307,7 @@ create function sales.large_orders_rebuild(out inserted bigint, out deleted bigi
     set timezone from current
     set datestyle from current
     set intervalstyle from current
+    set extra_float_digits = 1
 as $function$
 #variable_conflict use_column
 begin
@@ -3455,6 +3456,7 @@ create function sales.customer_payments_rebuild(out inserted bigint, out deleted
     set timezone from current
     set datestyle from current
     set intervalstyle from current
+    set extra_float_digits = 1
 as $function$
 #variable_conflict use_column
 begin
@@ -5624,7 +5626,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '695b41a6ee2d9e9c251d7f07ee6a6e6e', 'plain');
+values ('sales', '1.0.0', '70698516ab87f82e76a1c79f0a420168', 'plain');
 
 select sales.attach();
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '695b41a6ee2d9e9c251d7f07ee6a6e6e',
+        'digest': '70698516ab87f82e76a1c79f0a420168',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
