@@ -72,6 +72,7 @@ type bench struct {
 	made      map[string]bool   // databases of views
 	offset    int               // which sales changed last
 	nextSale  atomic.Int64      // the ids that cycles have used
+	again     atomic.Int64      // statements that met what only a peer may meet, and were tried again
 	overheads map[int][]float64 // by rows: of pg_ivm, through ours
 }
 

@@ -10,8 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pollBatch is how many events a consumer asks for.
+// pollBatch is how many events a consumer asks for, and pollBatches where that is what is compared.
 const pollBatch = 100
+
+var pollBatches = []int{pollBatch, 1000}
+
+// tickedBacklog is as much as a broker whose ticks cut batches is given: ticks for a million events would take longer than all else.
+const tickedBacklog = 200_000
 
 func outboxCases() []benchCase {
 	var all []benchCase
@@ -26,10 +31,12 @@ func outboxCases() []benchCase {
 		}
 		for _, backlog := range []int{10_000, million} {
 			for _, consumers := range []int{1, 4, 10} {
-				name := fmt.Sprintf("%s, %s events, synchronous_commit %s", plural(consumers, "consumer"), thousands(backlog), commit)
-				all = append(all, benchCase{consumeSection, name, func(ctx context.Context, b *bench) ([]row, error) {
-					return b.consuming(ctx, name, backlog, consumers, commit)
-				}})
+				for _, batch := range pollBatches {
+					name := fmt.Sprintf("%s, batch %d, %s events, synchronous_commit %s", plural(consumers, "consumer"), batch, thousands(backlog), commit)
+					all = append(all, benchCase{consumeSection, name, func(ctx context.Context, b *bench) ([]row, error) {
+						return b.consuming(ctx, name, polling{batch: batch, backlog: backlog, consumers: consumers, commit: commit})
+					}})
+				}
 			}
 		}
 	}
@@ -118,10 +125,16 @@ func against(name, unit string, brokers []broker, figures [][]float64, goals map
 // consumeGoals are those of the issue.
 var consumeGoals = map[string]goal{pgmq.name: atLeast(5), pgq.name: atLeast(2), skipLocked.name: atLeast(1.5)}
 
+// polling is how a backlog is consumed.
+type polling struct {
+	batch, backlog, consumers int
+	commit                    string // synchronous_commit
+}
+
 // consuming compares how fast consumers get through a backlog.
-func (b *bench) consuming(ctx context.Context, name string, backlog, consumers int, commit string) ([]row, error) {
+func (b *bench) consuming(ctx context.Context, name string, how polling) ([]row, error) {
 	peers := []broker{sluice, skipLocked, pgmq}
-	if consumers == 1 {
+	if how.consumers == 1 {
 		peers = append(peers, pgq)
 	}
 	brokers, err := b.available(ctx, peers...)
@@ -129,22 +142,30 @@ func (b *bench) consuming(ctx context.Context, name string, backlog, consumers i
 		return nil, err
 	}
 	rates, err := b.rounds(brokers, func(x broker) (float64, error) {
-		if err := b.backlogOf(ctx, x, backlog); err != nil {
+		how := how
+		if len(x.ticks) > 0 {
+			how.backlog = min(how.backlog, tickedBacklog)
+		}
+		if err := b.backlogOf(ctx, x, how.backlog, how.batch); err != nil {
 			return 0, err
 		}
-		return b.consumed(ctx, x, backlog, consumers, commit)
+		return b.consumed(ctx, x, how)
 	})
 	return against(name, "events/s", brokers, rates, consumeGoals), err
 }
 
-// backlogOf fills a broker.
-func (b *bench) backlogOf(ctx context.Context, x broker, events int) error {
+// backlogOf fills a broker, whose ticks, if it has any, cut what it holds into batches.
+func (b *bench) backlogOf(ctx context.Context, x broker, events, batch int) error {
 	if err := b.empty(ctx, x); err != nil {
 		return err
 	}
 	return connected(ctx, b.dsn("synchronous_commit=off"), func(conn *pgx.Conn) error {
-		for left := events; left > 0; left -= x.chunk() {
-			if _, err := conn.Exec(ctx, x.load, min(left, x.chunk()), b.payloadText()); err != nil {
+		chunk := 10_000
+		if len(x.ticks) > 0 {
+			chunk = batch
+		}
+		for left := events; left > 0; left -= chunk {
+			if _, err := conn.Exec(ctx, x.load, min(left, chunk), b.payloadText()); err != nil {
 				return err
 			}
 			if err := execute(ctx, conn, x.ticks...); err != nil {
@@ -156,31 +177,33 @@ func (b *bench) backlogOf(ctx context.Context, x broker, events int) error {
 }
 
 // consumed is how many events a second consumers commit, until the time is up or most of the backlog is.
-func (b *bench) consumed(ctx context.Context, x broker, backlog, consumers int, commit string) (float64, error) {
+func (b *bench) consumed(ctx context.Context, x broker, how polling) (float64, error) {
 	var named atomic.Int64
-	c := crew{dsn: b.dsn("synchronous_commit=" + commit), clients: consumers, most: int64(backlog) * 4 / 5, cold: true}
+	c := crew{dsn: b.dsn("synchronous_commit=" + how.commit), clients: how.consumers, most: int64(how.backlog) * 4 / 5, cold: true}
 	c.hire = func() func(ctx context.Context, conn *pgx.Conn) (int, error) {
 		consumer := fmt.Sprintf("bench %d", named.Add(1))
 		if x.name == pgq.name {
 			return nextBatches()
 		}
-		return func(ctx context.Context, conn *pgx.Conn) (int, error) { return pollAndCommit(ctx, conn, x, consumer) }
+		return func(ctx context.Context, conn *pgx.Conn) (int, error) {
+			return pollAndCommit(ctx, conn, x, how.batch, consumer)
+		}
 	}
 	did, err := c.run(ctx, b.cfg.turn())
 	return did.perSecond, err
 }
 
 // pollAndCommit is a consumer's round, without the work.
-func pollAndCommit(ctx context.Context, conn *pgx.Conn, x broker, consumer string) (int, error) {
+func pollAndCommit(ctx context.Context, conn *pgx.Conn, x broker, batch int, consumer string) (int, error) {
 	if x.one {
 		done := 0
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
-			done, err = pollOnce(ctx, tx, x, consumer)
+			done, err = pollOnce(ctx, tx, x, batch, consumer)
 			return err
 		})
 		return done, err
 	}
-	return pollOnce(ctx, conn, x, consumer)
+	return pollOnce(ctx, conn, x, batch, consumer)
 }
 
 // asker is a connection or a transaction.
@@ -188,8 +211,8 @@ type asker interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-func pollOnce(ctx context.Context, conn asker, x broker, consumer string) (int, error) {
-	ids, err := polled(ctx, conn, x, consumer)
+func pollOnce(ctx context.Context, conn asker, x broker, batch int, consumer string) (int, error) {
+	ids, err := polled(ctx, conn, x, batch, consumer)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -206,8 +229,8 @@ func pollOnce(ctx context.Context, conn asker, x broker, consumer string) (int, 
 }
 
 // polled returns the ids; the rest arrives too, but nobody looks.
-func polled(ctx context.Context, conn asker, x broker, consumer string) ([]int64, error) {
-	rows, err := conn.Query(ctx, x.poll, x.args(x.poll, pollBatch, consumer)...)
+func polled(ctx context.Context, conn asker, x broker, batch int, consumer string) ([]int64, error) {
+	rows, err := conn.Query(ctx, x.poll, x.args(x.poll, batch, consumer)...)
 	if err != nil {
 		return nil, err
 	}
@@ -264,13 +287,13 @@ func (b *bench) pollLatency(ctx context.Context, name string, backlog int) ([]ro
 	}
 	polls, commitTimes, lags := make([][]float64, len(brokers)), make([][]float64, len(brokers)), make([][]float64, len(brokers))
 	for i, x := range brokers {
-		if err := b.backlogOf(ctx, x, backlog); err != nil {
+		if err := b.backlogOf(ctx, x, backlog, pollBatch); err != nil {
 			return nil, err
 		}
 		err := connected(ctx, b.dsn("synchronous_commit=off"), func(conn *pgx.Conn) error {
 			for n := range 80 {
 				start := time.Now()
-				ids, err := polled(ctx, conn, x, "bench")
+				ids, err := polled(ctx, conn, x, pollBatch, "bench")
 				poll := milliseconds(start)
 				if err != nil || len(ids) == 0 {
 					return fmt.Errorf("%s gave no events: %w", x.name, err)
@@ -313,7 +336,7 @@ func (b *bench) consumingOverTime(ctx context.Context) ([]row, error) {
 		return nil, err
 	}
 	for _, x := range brokers {
-		if err := b.backlogOf(ctx, x, 10_000); err != nil {
+		if err := b.backlogOf(ctx, x, 10_000, pollBatch); err != nil {
 			return nil, err
 		}
 	}
@@ -331,7 +354,7 @@ func (b *bench) consumingOverTime(ctx context.Context) ([]row, error) {
 			if err != nil {
 				return nil, err
 			}
-			rate, err := b.consumed(ctx, x, 200_000, 4, "off")
+			rate, err := b.consumed(ctx, x, polling{batch: pollBatch, backlog: 200_000, consumers: 4, commit: "off"})
 			if err != nil {
 				return nil, err
 			}

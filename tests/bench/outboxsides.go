@@ -23,7 +23,7 @@ type broker struct {
 	poll    string // $1: at most how many; the first column is the id. $2, if it occurs: the consumer's name
 	commit  string // $1: the last id, or all of them as an array if byIDs
 	byIDs   bool
-	ticks   []string // after each thousand events, if it hands out what lies between ticks
+	ticks   []string // after each batch of events, if it hands out what lies between ticks
 	lag     string
 	one     bool // poll and commit are one transaction
 }
@@ -100,14 +100,6 @@ func pgqLike(schema, name, extension, script string) broker {
 		b.setup = append([]string{extension}, b.setup...)
 	}
 	return b
-}
-
-// chunk is how many events of a backlog are published at once.
-func (x broker) chunk() int {
-	if len(x.ticks) > 0 {
-		return 1000
-	}
-	return 10_000
 }
 
 // available returns those of the brokers that can be installed here, and says which are left out.

@@ -43,8 +43,8 @@ var abouts = map[string]string{
 	healthSection: "Calls of tick() between the cause and the answer degraded.",
 	publishSection: "Events published to an outbox, by plain inserts. The baselines: a table with nothing but its key, and the publishing functions of others. " +
 		"PGMQ_SQL and PGQUE_SQL name their SQL files; PgQ is used where its extension is installed.",
-	consumeSection: "Consumers poll batches of 100 and commit them, until four fifths of the backlog are done or the time is up. SKIP LOCKED does both in one transaction; " +
-		"PgQ has one consumer, and a tick each thousand events.",
+	consumeSection: "Consumers poll batches and commit them, until four fifths of the backlog are done or the time is up. SKIP LOCKED does both in one transaction; " +
+		"PgQ has one consumer, and a tick for each batch.",
 	pollSection: "One client; times include the way there and back.",
 	tellSection: "Refreshes of a stream table with an outbox, against one of the same query without; rows are counted as the outbox is told them, an update as two.",
 }

@@ -141,6 +141,11 @@ func (b *bench) crewCycles(ctx context.Context, dsns []string, rows, clients int
 			if err != nil {
 				return nil, err
 			}
+			if n := b.again.Swap(0); n > 0 && i < 2 {
+				return nil, fmt.Errorf("%d statements met a tuple concurrently updated", n)
+			} else if n > 0 {
+				fmt.Fprintf(b.log, "    pg_ivm: %d of %d statements failed (tuple concurrently updated) and were tried again\n", n, n+did.total)
+			}
 			each := 1e6 * float64(clients) / did.perSecond
 			times[i].add([3]float64{each, each, each})
 		}

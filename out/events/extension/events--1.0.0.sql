@@ -96,11 +96,12 @@ comment on trigger pgt_settings_check on events.pgt_settings is 'Keeps pgt_setti
 -- From settings in the spec.
 create function events.pgt_setting(p_name text)
     returns text
-    language sql
+    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-    select coalesce(
+begin
+    return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
             when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
@@ -132,7 +133,8 @@ as $function$
             when 'inbox_dlq_alert_max_per_refresh' then '10'
             when 'ordering_gap_alert_seconds' then '30'
         end
-    )
+    );
+end;
 $function$;
 comment on function events.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
 
@@ -698,6 +700,8 @@ create function events.pgt_group_state(
 )
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
+    set jit = off
 as $function$
 declare
     v_first bigint;
@@ -2386,6 +2390,8 @@ create function events.consumer_lag(p_group text default null)
 )
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan -- else it is planned anew for each call, which takes three times as long as to run it
+    set jit = off
 as $function$
 begin
     if p_group is not null then
@@ -2951,4 +2957,4 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'b7a94318a9cca94ba81db910eb18da45', 'extension');
+values ('events', '1.0.0', 'f42f418f4a03a49bcbad62be6a07535a', 'extension');

@@ -101,11 +101,12 @@ comment on trigger pgt_settings_check on pgtrickle.pgt_settings is 'Keeps pgt_se
 -- From settings in the spec.
 create function pgtrickle.pgt_setting(p_name text)
     returns text
-    language sql
+    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-    select coalesce(
+begin
+    return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
             when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
@@ -137,7 +138,8 @@ as $function$
             when 'inbox_dlq_alert_max_per_refresh' then '10'
             when 'ordering_gap_alert_seconds' then '30'
         end
-    )
+    );
+end;
 $function$;
 comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
 
@@ -4585,7 +4587,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'c43e739ae30d450a3f40b274e000e085', 'extension');
+values ('shop', '1.0.0', '01c1617882b2f962bb0664d0f51c1501', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': 'b7a94318a9cca94ba81db910eb18da45',
+        'digest': 'f42f418f4a03a49bcbad62be6a07535a',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

@@ -94,11 +94,12 @@ comment on trigger pgt_settings_check on sales.pgt_settings is 'Keeps pgt_settin
 -- From settings in the spec.
 create function sales.pgt_setting(p_name text)
     returns text
-    language sql
+    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-    select coalesce(
+begin
+    return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
             when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
@@ -130,7 +131,8 @@ as $function$
             when 'inbox_dlq_alert_max_per_refresh' then '10'
             when 'ordering_gap_alert_seconds' then '30'
         end
-    )
+    );
+end;
 $function$;
 comment on function sales.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
 
@@ -2859,8 +2861,8 @@ comment on function sales.customer_payments_fit() is 'Makes what stores stream t
 -- From stream_tables.customer_payments in the spec.
 --
 -- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, whose limits tell the planner that they are few, and many are planned for each time. Rows that changed are mostly
--- in memory.
+-- statement of their own, planned once, whose limits tell the planner that they are few, and many are planned for each time. Rows that
+-- changed are mostly in memory.
 create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
@@ -2869,11 +2871,11 @@ create function sales.customer_payments_merge(out inserted bigint, out deleted b
     set intervalstyle from current
     set jit = off
     set random_page_cost = 1.1
-    set plan_cache_mode = force_custom_plan
+    set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 declare
-    v_self      text := 'sales.customer_payments'; -- what has a variable in it is planned each time
+    v_self      text := 'sales.customer_payments'; -- only what has a variable in it can be planned each time
     v_truncated boolean;
     v_unfound   bigint;
     v_many      boolean;
@@ -2898,6 +2900,7 @@ begin
           end offset 500)
     into v_many;
     if v_many then
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
     seen as materialized (
@@ -4081,8 +4084,8 @@ comment on function sales.best_customers_swap() is 'Shows the new rows of stream
 -- From stream_tables.best_customers in the spec.
 --
 -- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, whose limits tell the planner that they are few, and many are planned for each time. Rows that changed are mostly
--- in memory.
+-- statement of their own, planned once, whose limits tell the planner that they are few, and many are planned for each time. Rows that
+-- changed are mostly in memory.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
@@ -4091,11 +4094,11 @@ create function sales.best_customers_merge(out inserted bigint, out deleted bigi
     set intervalstyle from current
     set jit = off
     set random_page_cost = 1.1
-    set plan_cache_mode = force_custom_plan
+    set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 declare
-    v_self      text := 'sales.best_customers'; -- what has a variable in it is planned each time
+    v_self      text := 'sales.best_customers'; -- only what has a variable in it can be planned each time
     v_truncated boolean;
     v_unfound   bigint;
     v_many      boolean;
@@ -4110,6 +4113,7 @@ begin
           end offset 500)
     into v_many;
     if v_many then
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
     seen as materialized (
@@ -5625,7 +5629,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '70698516ab87f82e76a1c79f0a420168', 'plain');
+values ('sales', '1.0.0', '5b08487676df8d2b649d4cce6487644b', 'plain');
 
 select sales.attach();
 {% endraw %}

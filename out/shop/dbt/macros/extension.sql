@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': 'c43e739ae30d450a3f40b274e000e085',
+        'digest': '01c1617882b2f962bb0664d0f51c1501',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
