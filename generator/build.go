@@ -38,26 +38,48 @@ func fires(when string) option {
 	}
 }
 
-// add renders one template into one object. What it creates is read from the statement itself.
+// part is a template with what it renders.
+type part struct {
+	template string
+	data     any
+}
+
+// created is the one statement that a part renders.
+type created struct {
+	part
+	sql string
+	of  sqltext.Created
+}
+
+// create renders a part. What it creates is read from the statement itself.
+func (p part) create() created {
+	sql := execute(p.template, p.data)
+	of, err := sqltext.Describe(sql)
+	if err != nil || of.Kind == "" {
+		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", p.template, err, sql))
+	}
+	return created{p, sql, of}
+}
+
+// add renders one template into one object.
 func (b *builder) add(template string, data any, options ...option) {
-	sql := execute(template, data)
-	created, err := sqltext.Describe(sql)
-	if err != nil || created.Kind == "" {
-		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", template, err, sql))
-	}
-	b.check(template, sql, created.CheckBody)
+	b.addCreated(part{template, data}.create(), options...)
+}
+
+func (b *builder) addCreated(c created, options ...option) {
+	b.check(c.template, c.sql, c.of.CheckBody)
 	o := Object{
-		Kind: created.Kind, Signature: created.Signature(), SQL: sql, Comment: header(sql), Drop: dropSQL(created.Statement),
-		Template: strings.TrimSuffix(template, ".sql"),
+		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: header(c.sql), Drop: dropSQL(c.of.Statement),
+		Template: strings.TrimSuffix(c.template, ".sql"),
 	}
-	_, o.Shared = data.(render.Extension)
-	b.claimName(created.Statement)
+	_, o.Shared = c.data.(render.Extension)
+	b.claimName(c.of.Statement)
 	b.push(o, options)
-	if definer(sql) {
+	if definer(c.sql) {
 		// Triggers need no right to be called: without it nobody hangs one on a table of his own, with rows that he made up.
 		b.push(Object{
-			Kind: "grant", Signature: "nobody: " + created.Signature(),
-			SQL: "revoke execute on function " + created.Signature() + " from public;\n",
+			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
+			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n",
 		}, nil)
 	}
 }

@@ -33,3 +33,19 @@ func (c *checks) wait() error {
 	c.running.Wait()
 	return c.err
 }
+
+// inParallel maps values, on all processors.
+func inParallel[T, R any](values []T, do func(T) R) []R {
+	results := make([]R, len(values))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var running sync.WaitGroup
+	for i, v := range values {
+		slots <- struct{}{}
+		running.Go(func() {
+			results[i] = do(v)
+			<-slots
+		})
+	}
+	running.Wait()
+	return results
+}

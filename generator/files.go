@@ -29,6 +29,39 @@ func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manife
 	if err := e.follows(released); err != nil {
 		return nil, err
 	}
+	chain := e.chain(released)
+	leaps, err := leaps(chain)
+	if err != nil {
+		return nil, err
+	}
+	// The kinds of artifacts know nothing of each other.
+	type made struct {
+		files Files
+		err   error
+	}
+	kinds := inParallel([]func() (Files, error){
+		func() (Files, error) { return e.extensionFiles(), nil },
+		func() (Files, error) { return e.upgradeFiles(leaps), nil },
+		func() (Files, error) { return e.tleFiles(leaps), nil },
+		func() (Files, error) { return e.migrationFiles(format, chain, leaps) },
+		func() (Files, error) { return e.dbtFiles(released) },
+		e.reference,
+	}, func(make func() (Files, error)) made {
+		files, err := make()
+		return made{files, err}
+	})
+	files := Files{}
+	for _, k := range kinds {
+		if k.err != nil {
+			return nil, k.err
+		}
+		maps.Copy(files, k.files)
+	}
+	return files, nil
+}
+
+// extensionFiles are the control file, the script that installs this version, the Makefile and the jobs.
+func (e *Extension) extensionFiles() Files {
 	extension := e.Name + "/extension/"
 	files := Files{
 		extension + e.Name + ".control":                e.control(),
@@ -38,25 +71,14 @@ func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manife
 	for name, text := range e.jobs {
 		files[e.Name+"/jobs/"+name] = text
 	}
-	chain := e.chain(released)
-	leaps, err := leaps(chain)
-	if err != nil {
-		return files, err
-	}
-	maps.Copy(files, e.upgradeFiles(leaps))
-	maps.Copy(files, e.tleFiles(leaps))
-	scripts, err := e.migrationFiles(format, chain, leaps)
-	maps.Copy(files, scripts)
-	if err != nil {
-		return files, err
-	}
-	dbt, err := e.dbtFiles(released)
-	maps.Copy(files, dbt)
-	if err != nil {
-		return files, err
-	}
-	reference, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.Objects})
-	for name, text := range reference {
+	return files
+}
+
+// reference is the documentation of what was generated.
+func (e *Extension) reference() (Files, error) {
+	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.Objects})
+	files := Files{}
+	for name, text := range pages {
 		files[e.Name+"/docs/"+name] = text
 	}
 	return files, err

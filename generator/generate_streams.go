@@ -54,41 +54,53 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
 		b.now(c)
 	}
+	functions := inParallel(view.StreamTables, func(t render.StreamTable) (all []created) {
+		for _, p := range functionsOf(t) {
+			all = append(all, p.create())
+		}
+		return all
+	})
 	for i, t := range view.StreamTables {
 		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
 		for _, name := range []render.Name{t.Table, t.Rows, t.Old} {
 			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
 		}
-		b.add("stream_table/attach.sql", t)
-		b.add("stream_table/fit.sql", t)
-		if t.Online {
-			b.add("stream_table/aside.sql", t)
-			b.add("stream_table/swap.sql", t)
-		} else if of := &s.StreamTables[compiled.order[i]]; of.Rebuild == spec.RebuildOnline {
+		if of := &s.StreamTables[compiled.order[i]]; of.Rebuild == spec.RebuildOnline && !t.Online {
 			b.errs.Add(notOnline(of.Field("rebuild"), t))
 		}
-		if len(t.Delta) > 0 {
-			b.add("stream_table/merge.sql", t)
-			if t.Outbox != nil && !t.Immediate {
-				b.add("stream_table/merge.sql", t.Telling())
-			}
+		for _, c := range functions[i] {
+			b.addCreated(c)
 		}
-		if t.Immediate {
-			b.add("now/last.sql", t)
-		}
-		b.add("stream_table/rebuild.sql", t)
-		if t.Outbox != nil && !t.Immediate {
-			b.add("stream_table/rebuild.sql", t.Telling())
-		}
-		if len(t.Pending) > 0 {
-			b.add("now/maintain.sql", t)
-		}
-		b.add("stream_table/refresh.sql", t)
-		b.add("stream_table/tick.sql", t)
 		b.surfaceOf(t)
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
 	}
+}
+
+// functionsOf are the functions of one stream table.
+func functionsOf(t render.StreamTable) []part {
+	all := []part{{"stream_table/attach.sql", t}, {"stream_table/fit.sql", t}}
+	if t.Online {
+		all = append(all, part{"stream_table/aside.sql", t}, part{"stream_table/swap.sql", t})
+	}
+	telling := t.Outbox != nil && !t.Immediate
+	if len(t.Delta) > 0 {
+		all = append(all, part{"stream_table/merge.sql", t})
+		if telling {
+			all = append(all, part{"stream_table/merge.sql", t.Telling()})
+		}
+	}
+	if t.Immediate {
+		all = append(all, part{"now/last.sql", t})
+	}
+	all = append(all, part{"stream_table/rebuild.sql", t})
+	if telling {
+		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
+	}
+	if len(t.Pending) > 0 {
+		all = append(all, part{"now/maintain.sql", t})
+	}
+	return append(all, part{"stream_table/refresh.sql", t}, part{"stream_table/tick.sql", t})
 }
 
 // families adds what stream tables in immediate mode have in common that follow the same tables.

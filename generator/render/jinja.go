@@ -49,6 +49,9 @@ var endRaw = regexp.MustCompile(`\{%[-+]?\s*endraw|\r`)
 
 // jinjaText writes text so that Jinja gives it back as it is: in raw blocks, which nothing of the text may end.
 func jinjaText(text string) string {
+	if !strings.Contains(text, "{%") && !strings.Contains(text, "\r") { // scripts are long, and searching them takes a while
+		return "{% raw %}" + text + "{% endraw %}"
+	}
 	raw := endRaw.ReplaceAllStringFunc(text, func(found string) string {
 		if found == "\r" {
 			return `{% endraw %}{{ "\r" }}{% raw %}`
