@@ -172,6 +172,11 @@ func (b *bench) backlogOf(ctx context.Context, x broker, events, batch int) erro
 				return err
 			}
 		}
+		if x.tidy != "" {
+			if err := execute(ctx, conn, x.tidy); err != nil {
+				return err
+			}
+		}
 		return execute(ctx, conn, "vacuum analyze", "checkpoint")
 	})
 }

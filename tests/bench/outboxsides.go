@@ -24,6 +24,7 @@ type broker struct {
 	commit  string // $1: the last id, or all of them as an array if byIDs
 	byIDs   bool
 	ticks   []string // after each batch of events, if it hands out what lies between ticks
+	tidy    string   // what its scheduler does each second
 	lag     string
 	one     bool // poll and commit are one transaction
 }
@@ -37,6 +38,7 @@ var sluice = broker{
 	load:    "insert into events.outbox_shop_events (event_type, payload) select 'bench', $2::jsonb from generate_series(1, $1)",
 	poll:    "select * from events.poll_outbox('shipping', $2, $1)",
 	commit:  "select events.commit_offset('shipping', $2, $1)",
+	tidy:    "call events.tick()",
 	lag:     "select * from events.consumer_lag('shipping')",
 }
 
