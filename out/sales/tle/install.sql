@@ -2317,6 +2317,7 @@ create function sales.large_orders_rebuild(out inserted bigint, out deleted bigi
     set datestyle from current
     set intervalstyle from current
     set extra_float_digits = 1
+    set bytea_output = hex
 as $function$
 #variable_conflict use_column
 begin
@@ -3467,6 +3468,7 @@ create function sales.customer_payments_rebuild(out inserted bigint, out deleted
     set datestyle from current
     set intervalstyle from current
     set extra_float_digits = 1
+    set bytea_output = hex
 as $function$
 #variable_conflict use_column
 begin
@@ -5637,7 +5639,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '5b08487676df8d2b649d4cce6487644b', 'extension');
+values ('sales', '1.0.0', '0e6e284d2b44e026180c97f1369481ad', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

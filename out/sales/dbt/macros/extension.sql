@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '5b08487676df8d2b649d4cce6487644b',
+        'digest': '0e6e284d2b44e026180c97f1369481ad',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
