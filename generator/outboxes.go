@@ -97,7 +97,7 @@ func (b *builder) outbox(o render.Outbox) {
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
-		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
+		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_published_at", "outbox/pgt_publishers",
 		"outbox/pgt_lane_next", "outbox/pgt_lane_waiting",
 		"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point",
 	} {

@@ -65,6 +65,7 @@ drop function events.pgt_outbox_name(text);
 drop function events.pgt_lane_waiting(text, int2, int8, int8);
 drop function events.pgt_lane_next(text, int2, int8, int8, int4);
 drop function events.pgt_publishers(text);
+drop function events.pgt_published_at(text, int8);
 drop function events.pgt_outbox_visible(text, int8multirange);
 drop function events.pgt_outbox_seen(text, int8, int8, int4);
 drop function events.pgt_outbox_bounds(text);

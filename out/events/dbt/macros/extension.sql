@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': 'f42f418f4a03a49bcbad62be6a07535a',
+        'digest': 'a748e6f4aaee69189313e7df3c8bff83',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

@@ -527,6 +527,27 @@ end;
 $function$;
 comment on function events.pgt_outbox_visible(text, int8multirange) is 'Those of some ids that an outbox has; null if none.';
 
+-- When the first row of an outbox above an id was published; null if there is none.
+-- Reads the outbox.
+create function events.pgt_published_at(p_outbox text, p_above bigint)
+    returns timestamptz
+    language plpgsql
+    stable
+    set enable_seqscan = off
+as $function$
+begin
+    case p_outbox
+        when 'shop_events' then
+            return (select e.created_at from events.outbox_shop_events e where e.id > p_above order by e.id limit 1);
+        when 'account_events' then
+            return (select e.created_at from events.outbox_account_events e where e.id > p_above order by e.id limit 1);
+        else
+            return null;
+    end case;
+end;
+$function$;
+comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none.';
+
 -- The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there
 -- are none; and a fence: all that drew an id by now are below it, 0 if there are none.
 -- Reads pg_locks.
@@ -2457,7 +2478,7 @@ comment on function events.pgt_trim_leases() is 'Forgets finished rows of the le
 -- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
 -- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
 --
--- A forgotten consumer's leases are due at once; no row is lost with it, as where its group stands is the group's.
+-- Nobody is forgotten while a lease of his runs. A forgotten consumer's leases are due; no row is lost with it, as where its group stands is the group's.
 create function events.pgt_watch_consumers()
     returns void
     language plpgsql
@@ -2491,6 +2512,11 @@ begin
             using events.pgt_consumer_groups g, events.pgt_consumer_status s
             where c.group_no = g.group_no and s.group_name = g.group_name and s.consumer_id = c.consumer_id
               and s.last_heartbeat_at < clock_timestamp() - least(v_dead, v_stale)
+              and not exists (
+                  select
+                  from events.pgt_lease_log l
+                  where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
+              )
             returning g.group_no, s.*
         loop
             update events.pgt_lease_log l
@@ -2506,12 +2532,15 @@ begin
         end loop;
     end if;
 
-    -- Groups that nobody consumes although there is something for them.
+    -- Groups that nobody consumes although there has been something for them: polls that find nothing leave no trace.
     for v_idle in
         update events.pgt_consumer_groups g
         set idle = i.idle
         from (
-            select w.group_no, o.idle_policy, s.lag_rows, events.pgt_is_idle(w, coalesce(o.idle_after, v_stale)) and s.lag_rows > 0 as idle
+            select w.group_no, o.idle_policy, s.lag_rows, coalesce(
+                       events.pgt_is_idle(w, coalesce(o.idle_after, v_stale)) and s.lag_rows > 0
+                       and events.pgt_published_at(w.outbox_name, s.committed_offset) < clock_timestamp() - coalesce(o.idle_after, v_stale), false
+                   ) as idle
             from events.pgt_consumer_groups w
             join events.pgt_outboxes o on o.outbox_name = w.outbox_name
             cross join lateral events.pgt_group_state(w) s
@@ -2942,7 +2971,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'f42f418f4a03a49bcbad62be6a07535a', 'plain');
+values ('events', '1.0.0', 'a748e6f4aaee69189313e7df3c8bff83', 'plain');
 
 select events.attach();
 {% endraw %}
