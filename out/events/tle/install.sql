@@ -236,7 +236,7 @@ select pg_catalog.pg_extension_config_dump('events.pgt_group_no', '');
 -- What belongs to a group does not refer to it by foreign keys: rows of extensions' tables are restored in any order, and each grant
 -- would lock the group's row. drop_consumer_group deletes it all.
 --
--- group_no: what the lease log knows it by. start_id: where it began; claim checks up to there need no acknowledgement of it.
+-- group_no: what the lease log knows it by. start_id: claim checks up to there need no acknowledgement of it.
 create table events.pgt_consumer_groups (
     group_name        text        not null primary key,
     group_id          uuid        not null unique default gen_random_uuid(),
@@ -1680,7 +1680,7 @@ $function$;
 comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer the next rows of an ordered outbox: those of one or several lanes that nobody holds; nulls if there is nothing for it.';
 
 -- Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.
--- Reads the outbox, pg_locks; writes pgt_lease_log.
+-- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
 create function events.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
     returns bigint
     language plpgsql
@@ -1689,7 +1689,8 @@ declare
     v_no         bigint;
     v_last       bigint := p_offset;
     v_publishers record;
-    v_gap        int8multirange;
+    v_gap        int8multirange := int8multirange();
+    v_start      bigint;
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     update events.pgt_lease_log l
@@ -1713,6 +1714,11 @@ begin
         insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence)
         values (p_group.group_no, v_no + 2, v_last, v_no + 2, 'gap', v_gap, v_publishers.fence);
     end if;
+
+    -- What is skipped needs no acknowledgement; what comes again does, and what comes late.
+    v_start := coalesce(lower(v_gap) - 1, v_last);
+    update events.pgt_consumer_groups g set start_id = v_start where g.group_no = p_group.group_no;
+    delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group.group_name and a.outbox_id > v_start;
     return v_last;
 end;
 $function$;
@@ -1735,7 +1741,6 @@ as $function$
 declare
     v_outbox text;
     v_group  events.pgt_consumer_groups;
-    v_start  bigint;
 begin
     if coalesce(p_group, '') = '' or octet_length(p_group) > 63 then
         raise exception using
@@ -1766,8 +1771,7 @@ begin
         on conflict (group_name) do nothing
         returning * into v_group;
         if found then
-            v_start := events.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
-            update events.pgt_consumer_groups g set start_id = v_start where g.group_no = v_group.group_no;
+            perform events.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
             return v_group.group_id;
         end if;
     end loop;
@@ -2225,9 +2229,6 @@ begin
     where d.group_name = p_group
       and d.id > v_offset
       and events.pgt_outbox_visible(v_group.outbox_name, int8multirange(int8range(d.id, d.id, '[]'))) is not null;
-    -- What is skipped needs no acknowledgement, what comes again does.
-    update events.pgt_consumer_groups g set start_id = v_offset where g.group_no = v_group.group_no;
-    delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group and a.outbox_id > v_offset;
     perform pg_notify('pg_trickle_alert', jsonb_build_object(
         'type', 'consumer_seeked', 'group', p_group, 'consumer', left(p_consumer, 1000), 'outbox', v_group.outbox_name, 'offset', v_offset
     )::text);
@@ -2991,7 +2992,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'a748e6f4aaee69189313e7df3c8bff83', 'extension');
+values ('events', '1.0.0', '64e417f3e58478649933dc79cb9b00cb', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'events');
 

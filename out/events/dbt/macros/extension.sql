@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': 'a748e6f4aaee69189313e7df3c8bff83',
+        'digest': '64e417f3e58478649933dc79cb9b00cb',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
