@@ -60,6 +60,8 @@ var changeViews = []string{
 	`select trunc(u.k) as t, u.z, count(*) as c from (select x / 2 as k, null as z from b union all select n, s from a) u group by 1, 2`,
 	`select trunc(u.k) as t from (select x / 2 as k from b union all select n from a) u join b on b.y = u.k`,
 	`select d1, bool_or(mult > 2) as o, sum(mult) * 2 as t from "C ""c""" group by d1 having max("select") is distinct from 3`,
+	`select id, array[x, null, id] as xs, ('[' || coalesce(x, 0) || ', "\u00e9"]')::jsonb as j, decode(md5(s), 'hex') as raw, timestamp '2020-01-31 12:00:00.123456' + make_interval(months => x) as at, date '2024-02-29' + x as day from a`,
+	`select array[x] as xs, max(timestamp '2020-01-31' + make_interval(months => y)) as last, sum(x / 3.0) as thirds, decode(md5(max(s)), 'hex') as raw from b group by array[x]`,
 }
 
 // TestChanges compares, for random changes of all tables at once, each view after them with the view before them and the
