@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -25,39 +25,25 @@ import (
 const relaySpec = `
 version: 1
 extension: {name: orders, version: 1.0.0}
+schema: [schema.sql]
 inboxes: [{name: commands}]
 outboxes: [{name: events, ordering_key: aggregate_id}, {name: audit}]
+stream_tables:
+  - name: placed
+    schedule: 100ms
+    outbox: true
+    query: |
+      select o.id, a.id as account, o.n from orders o join accounts a on a.id = o.account
 consumer_groups:
   - {name: relays, outbox: events, auto_offset_reset: earliest}
   - {name: auditors, outbox: audit, auto_offset_reset: earliest}
+  - {name: followers, outbox: placed, auto_offset_reset: earliest}
 `
 
-// broker stands in for one that drops what it has seen before, by idempotency key.
-type broker struct {
-	sync.Mutex
-	seen   map[string]int // most attempts
-	again  int
-	wrong  []string       // what came again without a reason
-	latest map[string]int // number of each aggregate
-}
-
-// publish takes an event; it may only come again if its lease has ended, and of one aggregate only in order.
-func (b *broker) publish(key, aggregate string, number, attempts int) {
-	b.Lock()
-	defer b.Unlock()
-	switch {
-	case b.seen[key] > 0:
-		b.again++
-		if b.seen[key] == 1 && attempts == 1 {
-			b.wrong = append(b.wrong, key+" comes twice for the first time")
-		}
-	case aggregate != "" && number != b.latest[aggregate]+1:
-		b.wrong = append(b.wrong, fmt.Sprintf("%s: number %d after %d", key, number, b.latest[aggregate]))
-	case aggregate != "":
-		b.latest[aggregate] = number
-	}
-	b.seen[key] = max(b.seen[key], attempts)
-}
+const relaySchema = `
+create table accounts (id text primary key, n int not null default 0);
+create table orders (id text primary key, account text not null, n int not null);
+`
 
 // relayRun is a server with the whole way at work: inbox, worker, outboxes, relays.
 type relayRun struct {
@@ -66,10 +52,8 @@ type relayRun struct {
 	enough   atomic.Bool  // no more come in
 }
 
-// relaySetup has the business tables and what a worker does: all of it in one transaction.
+// relaySetup is what a worker finds and does: all of it in one transaction.
 var relaySetup = []string{
-	"create table accounts (id text primary key, n int not null default 0)",
-	"create table orders (id text primary key, account text not null, n int not null)",
 	"insert into accounts select 'account' || i from generate_series(0, 7) i",
 	`create function work() returns bigint language plpgsql as $$
 declare
@@ -92,27 +76,31 @@ end;
 $$`,
 }
 
+// relayKills are shutdowns of the whole server, but for every fifth, which ends one of its processes.
+const relayKills = 25
+
 // TestRelays takes messages in, does their work and publishes what came of it in one transaction, and has three relays of each
-// of two groups tell a broker, while relays, server processes and the server are killed. Every order must reach the broker, those
-// of one account in their order, and again only where a lease has ended.
+// of three groups tell a broker, while relays, server processes and the server are killed. One group follows a stream table over the orders.
+// Every order must reach each broker, those of one account in their order, and again only where a lease has ended.
 func TestRelays(t *testing.T) {
 	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
 	t.Logf("seed %d", seed)
 	r := startRelays(t, seed)
-	events, audit := &broker{seen: map[string]int{}, latest: map[string]int{}}, &broker{seen: map[string]int{}}
+	events, audit, placed := &broker{seen: map[string]int{}, latest: map[string]int{}}, &broker{seen: map[string]int{}}, &broker{seen: map[string]int{}}
 	r.go_(r.receive)
 	for range 2 {
 		r.go_(r.work)
 	}
 	for n := range 3 {
-		r.go_(r.relay("relays", n, events))
-		r.go_(r.relay("auditors", n, audit))
+		r.go_(r.relay("relays", n, "", events))
+		r.go_(r.relay("auditors", n, "", audit))
+		r.go_(r.relay("followers", n, ", jsonb_array_elements(p.payload->'inserted') change", placed))
 	}
 	r.go_(r.tick)
-	for n := range 6 {
+	for n := range relayKills {
 		r.awaitReceived(int64(20 * (n + 1)))
 		time.Sleep(time.Duration(r.rand.IntN(300)) * time.Millisecond) // the random moment
-		if err := r.killAny(n%2 == 0); err != nil {
+		if err := r.killAny(n%5 != 4); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +108,7 @@ func TestRelays(t *testing.T) {
 	r.awaitIdle()
 	close(r.stop)
 	r.traffic.Wait()
-	r.reckon(events, audit)
+	r.reckon(events, audit, placed)
 }
 
 func startRelays(t *testing.T, seed uint64) *relayRun {
@@ -133,7 +121,14 @@ func startRelays(t *testing.T, seed uint64) *relayRun {
 	}
 	t.Cleanup(func() { server.Close() })
 	conn := pgtest.Connect(t, server.DSN("postgres"))
-	for _, sql := range append([]string{installed.Text(t, relaySpec).Install(generator.Plain)}, relaySetup...) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"spec.yaml": relaySpec, "schema.sql": relaySchema} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	extension := installed.Load(t, filepath.Join(dir, "spec.yaml"))
+	for _, sql := range append([]string{relaySchema, extension.Install(generator.Plain), extension.Fill()}, relaySetup...) {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(pgtest.ErrorText(err))
 		}
@@ -163,8 +158,14 @@ func (r *relayRun) work(conn *pgx.Conn) error {
 	return err
 }
 
-// relay returns what one relay of a group does again and again: it polls, tells the broker, and commits, unless it dies before.
-func (r *relayRun) relay(group string, n int, b *broker) func(*pgx.Conn) error {
+// relay returns what one relay of a group does again and again: it polls, tells the broker, and commits, unless it dies before. Of a stream
+// table's outbox, change names the rows within each.
+func (r *relayRun) relay(group string, n int, change string, b *broker) func(*pgx.Conn) error {
+	payload, aggregate := "p.payload", "coalesce(p.aggregate_id, '')"
+	if change != "" {
+		payload, aggregate = "change", "''" // one refresh may have several orders of an account, in no order
+	}
+	poll := fmt.Sprintf("select %[1]s ->> 'id', %[2]s, (%[1]s ->> 'n')::int, p.attempts, p.id from pgtrickle.poll_outbox($1, $2, $3, 2) p%[3]s", payload, aggregate, change)
 	type row struct {
 		Key, Aggregate   string
 		Number, Attempts int
@@ -180,8 +181,7 @@ func (r *relayRun) relay(group string, n int, b *broker) func(*pgx.Conn) error {
 				life++
 			}
 		}()
-		rows, err := conn.Query(context.Background(), `select payload ->> 'id', coalesce(aggregate_id, ''), (payload ->> 'n')::int, attempts, id
-from pgtrickle.poll_outbox($1, $2, $3, 2)`, group, name, 1+random.IntN(20))
+		rows, err := conn.Query(context.Background(), poll, group, name, 1+random.IntN(20))
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,8 @@ func (r *relayRun) awaitReceived(count int64) {
 
 // awaitIdle waits until nothing is pending and no group is behind.
 func (r *relayRun) awaitIdle() {
-	const idle = "select (select count(*) from pgtrickle.commands_pending) + (select sum(lag_rows) from pgtrickle.pgt_consumer_group_lag) = 0"
+	const idle = "select (select count(*) from pgtrickle.commands_pending) + (select sum(lag_rows) from pgtrickle.pgt_consumer_group_lag) = 0 " +
+		"and (select count(*) from orders) = (select count(*) from pgtrickle.placed)"
 	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		conn, err := r.connect()
 		if err != nil {
