@@ -125,7 +125,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 	for _, name := range []string{"pgt_outbox_sizes", "pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)
 	}
-	for _, name := range []string{"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_first_ids", "pgt_lost_by", "pgt_bury", "pgt_disown", "pgt_reappend", "pgt_settle", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_check_poll"} {
+	for _, name := range []string{"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_first_ids", "pgt_lost_by", "pgt_bury", "pgt_disown", "pgt_take_over", "pgt_reappend", "pgt_settle", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_check_poll"} {
 		b.add("group/"+name+".sql", view)
 	}
 	if ordered {

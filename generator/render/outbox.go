@@ -76,6 +76,10 @@ func (o Outbox) Threshold() string {
 	return o.Schema() + ".pgt_setting('outbox_inline_threshold_rows')::integer"
 }
 
+// MostBytes is the size of rows as text up to which a payload holds them. PostgreSQL takes no jsonb array above 256 MB, and a jsonb may be seven
+// times as large as its text.
+func (o Outbox) MostBytes() int { return 32 << 20 }
+
 // Snapshot tells that a refresh that recomputed writes the whole table.
 func (o Outbox) Snapshot() bool { return o.OnFullRefresh == "snapshot" }
 
@@ -160,16 +164,11 @@ func (e Extension) outboxes(are func(Outbox) bool) []Outbox {
 	return some
 }
 
-// OutboxNames lists the outboxes in spec order.
-func (e Extension) OutboxNames() []string { return outboxNames(e.Outboxes) }
-
-// EventOutboxNames lists those that applications publish to.
-func (e Extension) EventOutboxNames() []string { return outboxNames(e.EventOutboxes()) }
-
-func outboxNames(outboxes []Outbox) []string {
-	names := make([]string, len(outboxes))
-	for i, o := range outboxes {
-		names[i] = o.Name
+// EventOutboxNames lists those that applications publish to, in spec order.
+func (e Extension) EventOutboxNames() []string {
+	var names []string
+	for _, o := range e.EventOutboxes() {
+		names = append(names, o.Name)
 	}
 	return names
 }

@@ -40,11 +40,19 @@ func Load(t testing.TB, path string) *generator.Extension {
 // Text generates the extension of a spec that is given as YAML.
 func Text(t testing.TB, yaml string) *generator.Extension {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "spec.yaml")
-	if err := os.WriteFile(path, []byte(yaml), 0o644); err != nil {
-		t.Fatal(err)
+	return Over(t, yaml, "")
+}
+
+// Over generates the extension of a spec that is given as YAML, beside its schema.sql.
+func Over(t testing.TB, yaml, ddl string) *generator.Extension {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"spec.yaml": yaml, "schema.sql": ddl} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return Load(t, path)
+	return Load(t, filepath.Join(dir, "spec.yaml"))
 }
 
 // DB is a database of the test's own with the extension installed by its plain owner.

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -87,13 +85,7 @@ func replaySpec(t *testing.T) *generator.Extension {
 		options := []string{"inline_threshold_rows: 3, immediate: true", "inline_threshold_rows: 0, immediate: true", "on_full_refresh: snapshot, immediate: true"}[i%3]
 		text += fmt.Sprintf("  - name: public.%s\n    refresh_mode: %s\n    outbox: {%s}\n    query: |\n      %s\n", name, mode, options, changeViews[n])
 	}
-	dir := t.TempDir()
-	for name, content := range map[string]string{"schema.sql": changeSchema, "spec.yaml": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return installed.Load(t, filepath.Join(dir, "spec.yaml"))
+	return installed.Over(t, text, changeSchema)
 }
 
 // disturb does something to the outboxes, at times.
@@ -125,20 +117,30 @@ func disturb(t *testing.T, conn *pgx.Conn, r *rand.Rand, copies map[string]*repl
 // replica is what a consumer knows of a stream table: its rows, and how often it has each.
 type replica struct {
 	schema, of, name string // of the extension, of the stream table, and its name
+	group            string
+	batch            int
+	early            bool // it commits before it reads, so that claim checks are kept only because it has not acknowledged them
+	late             bool // rows may come that are below what came before, of writers that commit late
 	rows             map[string]int
 	last             int64
 }
 
 func newReplica(t *testing.T, conn *pgx.Conn, schema, of, name string) *replica {
 	t.Helper()
-	run(t, conn, fmt.Sprintf("select %[1]s.create_consumer_group('%[2]s', '%[2]s', 'earliest')", schema, name))
-	return &replica{schema: schema, of: of, name: name, rows: map[string]int{}}
+	return newReplicaOf(t, conn, schema, of, name, name)
 }
 
-// follow applies all that the group is granted, in order.
-func (c *replica) follow(t *testing.T, conn *pgx.Conn) {
+// newReplicaOf makes one with a consumer group of its own.
+func newReplicaOf(t *testing.T, conn *pgx.Conn, schema, of, name, group string) *replica {
 	t.Helper()
-	rows, err := conn.Query(t.Context(), fmt.Sprintf("select id, is_claim_check, payload::text, inserted_count, deleted_count from %s.poll_outbox('%s', 'c', 1000)", c.schema, c.name))
+	run(t, conn, fmt.Sprintf("select %s.create_consumer_group('%s', '%s', 'earliest')", schema, group, name))
+	return &replica{schema: schema, of: of, name: name, group: group, batch: 1000, rows: map[string]int{}}
+}
+
+// follow applies all that the group is granted, in order; it returns how many rows of the outbox that were.
+func (c *replica) follow(t *testing.T, conn *pgx.Conn) int {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), fmt.Sprintf("select id, is_claim_check, payload::text, inserted_count, deleted_count from %s.poll_outbox('%s', 'c', %d)", c.schema, c.group, c.batch))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,12 +148,19 @@ func (c *replica) follow(t *testing.T, conn *pgx.Conn) {
 	if err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
+	commit := func() {
+		run(t, conn, fmt.Sprintf("select %s.commit_offset('%s', 'c', %d)", c.schema, c.group, told[len(told)-1].ID))
+	}
+	if len(told) > 0 && c.early {
+		commit()
+	}
 	for _, row := range told {
 		c.apply(t, conn, row)
 	}
-	if len(told) > 0 {
-		run(t, conn, fmt.Sprintf("select %s.commit_offset('%s', 'c', %d)", c.schema, c.name, c.last))
+	if len(told) > 0 && !c.early {
+		commit()
 	}
+	return len(told)
 }
 
 type outboxRow struct {
@@ -171,7 +180,7 @@ func (c *replica) apply(t *testing.T, conn *pgx.Conn, row outboxRow) {
 	if err := json.Unmarshal([]byte(row.Payload), &payload); err != nil || payload.V != 1 || payload.ClaimCheck != row.ClaimCheck {
 		t.Fatalf("%s: payload %s, %v", c.name, row.Payload, err)
 	}
-	if row.ID <= c.last {
+	if row.ID <= c.last && !c.late {
 		t.Fatalf("%s: row %d came after %d", c.name, row.ID, c.last)
 	}
 	c.last = row.ID
@@ -202,7 +211,7 @@ func (c *replica) apply(t *testing.T, conn *pgx.Conn, row outboxRow) {
 		c.rows[come]++
 	}
 	if row.ClaimCheck {
-		run(t, conn, fmt.Sprintf("select %[3]s.outbox_rows_consumed('%[1]s', %[2]d, '%[1]s')", c.name, row.ID, c.schema))
+		run(t, conn, fmt.Sprintf("select %s.outbox_rows_consumed('%s', %d, '%s')", c.schema, c.name, row.ID, c.group))
 	}
 }
 

@@ -44,6 +44,7 @@ drop function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, time
 drop function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8, int8);
 drop function events.pgt_settle(int4, text, int8, int8, int8, timestamptz);
 drop function events.pgt_reappend(int4, int8, int8);
+drop function events.pgt_take_over(events.pgt_consumer_groups, text);
 drop function events.pgt_disown(int4, text, timestamptz);
 drop function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events.pgt_lost_by(text[], text);

@@ -247,7 +247,7 @@ create table events.pgt_consumer_groups (
     start_id          bigint      not null,
     created_at        timestamptz not null default now(),
     paused_at         timestamptz,
-    last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten
+    last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
     idle              boolean     not null default false -- the alert was given
 );
 comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each.';
@@ -681,7 +681,10 @@ begin
             errcode = '42704',
             message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
             detail = 'Extension events has no enabled outbox of this name.',
-            hint = 'Its outboxes: shop_events, account_events.';
+            hint = coalesce(
+                'Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from events.pgt_outbox_config c) || '.',
+                'events.enable_outbox gives a stream table one.'
+            );
     elsif cardinality(v_names) > 1 and v_names[1] <> p_outbox then
         raise exception using
             errcode = '22023',
@@ -1219,6 +1222,37 @@ as $function$
 $function$;
 comment on function events.pgt_disown(int4, text, timestamptz) is 'Takes from a consumer the leases whose time has run out, and notes that.';
 
+-- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of
+-- it. Returns whether it did, which it does not if the consumer commits one just now.
+-- Writes pgt_lease_log.
+--
+-- Times stay as they are: nobody is granted those that still run before they end.
+create function events.pgt_take_over(p_group events.pgt_consumer_groups, p_consumer text)
+    returns boolean
+    language plpgsql
+as $function$
+declare
+    v_held tid[];
+    v_free tid[];
+begin
+    v_held := array(
+        select l.ctid
+        from events.pgt_lease_heads(p_group) h
+        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer
+    );
+    v_free := array(select l.ctid from events.pgt_lease_log l where l.ctid = any (v_held) for update skip locked);
+    if cardinality(v_free) < cardinality(v_held) then
+        return false;
+    end if;
+    update events.pgt_lease_log l
+    set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
+    where l.ctid = any (v_free);
+    return true;
+end;
+$function$;
+comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now.';
+
 -- Writes an open row of a group's lease log again at its head, so that those after it need not be read; returns the newest number.
 -- Writes pgt_lease_log. A row that its consumer commits just now stays.
 create function events.pgt_reappend(p_group_no integer, p_no bigint, p_last_no bigint)
@@ -1340,6 +1374,7 @@ begin
             where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
               and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
         ));
+        exit when v_due.consumer_id is not null and not events.pgt_take_over(p_group, v_due.consumer_id);
 
         ids := events.pgt_outbox_visible(p_group.outbox_name, v_due.ids);
         if ids is not null and v_due.attempts >= p_group.max_attempts then
@@ -2282,13 +2317,15 @@ as $function$
 declare
     v_group integer := (events.pgt_group(p_group)).group_no;
 begin
-    update events.pgt_consumer_groups g set paused_at = null where g.group_no = v_group;
+    update events.pgt_consumer_groups g
+    set paused_at = null, last_active_at = clock_timestamp() -- it was not idle
+    where g.group_no = v_group and g.paused_at is not null;
 end;
 $function$;
 comment on function events.resume_group(text) is 'Lets polls of a paused group grant rows again.';
 
 -- Notes that a group has read a claim check's rows to the end; again is no error.
--- Writes pgt_consumer_claim_check_acks.
+-- Reads the outbox; writes pgt_consumer_claim_check_acks.
 -- From stream_tables in the spec.
 create function events.outbox_rows_consumed(p_stream_table text, p_outbox_id bigint, p_group text default null)
     returns void
@@ -2296,6 +2333,7 @@ create function events.outbox_rows_consumed(p_stream_table text, p_outbox_id big
 as $function$
 declare
     v_outbox text := events.pgt_outbox_name(p_stream_table);
+    v_check  boolean; -- null if retention has deleted it: then nothing has to be noted
     v_groups text[] := array(select g.group_name from events.pgt_consumer_groups g where g.outbox_name = v_outbox);
 begin
     if p_group is not null and (events.pgt_group(p_group)).outbox_name <> v_outbox then
@@ -2317,8 +2355,17 @@ begin
             detail = 'Outbox ' || v_outbox || '.',
             hint = 'Give the id of the claim check.';
     end if;
+    v_check := false;
+    if not coalesce(v_check, p_outbox_id between 1 and (events.pgt_outbox_bounds(v_outbox)).drawn_id) then
+        raise exception using
+            errcode = '22023',
+            message = 'p_outbox_id is no claim check: ' || p_outbox_id,
+            detail = 'Outbox ' || v_outbox || '.',
+            hint = 'Give the id of a row whose is_claim_check is true.';
+    end if;
     insert into events.pgt_consumer_claim_check_acks (group_name, outbox_name, outbox_id)
-    values (coalesce(p_group, v_groups[1]), v_outbox, p_outbox_id)
+    select coalesce(p_group, v_groups[1]), v_outbox, p_outbox_id
+    where v_check
     on conflict do nothing;
 end;
 $function$;
@@ -2466,7 +2513,8 @@ as $function$
 $function$;
 comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time.';
 
--- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many.
+-- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a
+-- lease is remembered for a day, to be told if he commits.
 -- Writes pgt_lease_log, pgt_consumers.
 create function events.pgt_trim_leases()
     returns bigint
@@ -2478,6 +2526,7 @@ as $function$
         using events.pgt_consumer_groups g
         cross join lateral events.pgt_lease_heads(g) h
         where l.group_no = g.group_no and l.lane = h.lane and l.no < h.floor_no - 256 and l.no < h.no and l.state = 'done'
+          and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
         returning l.group_no, l.consumer_id, l.leased_at, l.committed_at, l.committed_id
     ),
     kept as (
@@ -2494,7 +2543,7 @@ as $function$
     )
     select count(*) from gone
 $function$;
-comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many.';
+comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits.';
 
 -- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
 -- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
@@ -2553,13 +2602,13 @@ begin
         end loop;
     end if;
 
-    -- Groups that nobody consumes although there has been something for them: polls that find nothing leave no trace.
+    -- Groups that nobody consumes although there has been something for them: polls that find nothing leave no trace. A paused one is paused.
     for v_idle in
         update events.pgt_consumer_groups g
         set idle = i.idle
         from (
             select w.group_no, o.idle_policy, s.lag_rows, coalesce(
-                       events.pgt_is_idle(w, coalesce(o.idle_after, v_stale)) and s.lag_rows > 0
+                       w.paused_at is null and events.pgt_is_idle(w, coalesce(o.idle_after, v_stale)) and s.lag_rows > 0
                        and events.pgt_published_at(w.outbox_name, s.committed_offset) < clock_timestamp() - coalesce(o.idle_after, v_stale), false
                    ) as idle
             from events.pgt_consumer_groups w
@@ -2992,7 +3041,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '64e417f3e58478649933dc79cb9b00cb', 'extension');
+values ('events', '1.0.0', '9f15dc58169d4179d85b862d3f56ad22', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'events');
 

@@ -95,6 +95,20 @@ type granted struct {
 	Attempts int
 }
 
+// takeOver takes all leases from a consumer that has lost one.
+func (g *group) takeOver(consumer string) {
+	for _, l := range g.leases {
+		if l.owner == consumer {
+			l.owner = ""
+		}
+	}
+}
+
+// commitsNow tells that the consumer of a lease commits something in an open transaction; it may be one of several.
+func (g *group) commitsNow(of *lease) bool {
+	return of.pending || of.owner != "" && slices.ContainsFunc(g.leases, func(l *lease) bool { return l.owner == of.owner && l.pending })
+}
+
 // grant checks what a poll returned, and notes it.
 func (g *group) grant(events map[int64]*event, consumer string, batch int, rows []granted) error {
 	if len(rows) > batch {
@@ -118,7 +132,7 @@ func (g *group) grant(events map[int64]*event, consumer string, batch int, rows 
 		case g.most > 0 && r.Attempts > g.most:
 			return fmt.Errorf("id %d: attempt %d of %d", r.ID, r.Attempts, g.most)
 		}
-		if l := g.of(r.ID); l != nil && (!l.expired || l.pending) {
+		if l := g.of(r.ID); l != nil && (!l.expired || g.commitsNow(l)) {
 			return fmt.Errorf("id %d is leased to %q", r.ID, l.owner)
 		}
 		if byLane[e.lane] == nil {
@@ -155,7 +169,7 @@ func (g *group) inOrder(events map[int64]*event, lane int, ids map[int64]bool) e
 		}
 	}
 	for _, l := range g.leases {
-		if l.lane == lane && (l.pending || !l.expired) {
+		if l.lane == lane && (!l.expired || g.commitsNow(l)) {
 			return fmt.Errorf("lane %d is at work with %q: granted %v beside %v", lane, l.owner, ids, l.ids)
 		}
 	}
@@ -176,7 +190,7 @@ func (g *group) take(consumer string, lane int, ids map[int64]bool) error {
 		from = l
 	}
 	if from != nil {
-		from.owner = ""
+		g.takeOver(from.owner)
 		maps.DeleteFunc(from.ids, func(id int64, _ bool) bool { return ids[id] })
 	}
 	g.leases = append(g.leases, &lease{lane: lane, ids: ids, owner: consumer})

@@ -182,9 +182,10 @@ func (w *world) bury(g *group) {
 			continue
 		}
 		l := g.of(id)
-		if g.most == 0 || g.tries[id] < g.most || l == nil || !l.expired || l.pending {
+		if g.most == 0 || g.tries[id] < g.most || l == nil || !l.expired || g.commitsNow(l) {
 			w.failf("%s: id %d is a dead letter after %d attempts of %d, %+v", g.name, id, g.tries[id], g.most, l)
 		}
+		g.takeOver(l.owner)
 		g.end([]int64{id}, g.dead)
 	}
 }
