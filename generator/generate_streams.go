@@ -93,6 +93,9 @@ func functionsOf(t render.StreamTable) []part {
 	if t.Immediate {
 		all = append(all, part{"now/last.sql", t})
 	}
+	if t.ComputedFn.Name != "" {
+		all = append(all, part{"stream_table/computed.sql", t})
+	}
 	all = append(all, part{"stream_table/rebuild.sql", t})
 	if telling {
 		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})

@@ -64,7 +64,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
-			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t),
+			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: contentsOf(t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
 		})
@@ -111,6 +111,15 @@ func refillLock(t render.StreamTable) string {
 		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
 	}
 	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
+}
+
+// contentsOf tells what a stream table holds.
+func contentsOf(t render.StreamTable) string {
+	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t)
+	if t.ComputedFn.Name != "" {
+		how += " " + digestOf("stream_table/computed.sql", t)
+	}
+	return how
 }
 
 // digestOf changes whenever what a template makes does, whatever it says above it.

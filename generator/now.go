@@ -30,10 +30,7 @@ func (p *planner) capture(n int) {
 			p.captures[r] = c
 			p.captured = append(p.captured, r)
 		}
-		c.ColumnList, c.TypeList = inOrder(r, union(c.ColumnList, columnsRead(view, r))), nil
-		for _, name := range c.ColumnList {
-			c.TypeList = append(c.TypeList, r.Columns[r.Column(name)].Type)
-		}
+		setColumns(&c.Source, r, inOrder(r, union(c.ColumnList, columnsRead(view, r))))
 		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
 	}
 }
@@ -71,7 +68,7 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy()), ""
 	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
-	t.PlainSame = view.Storage().PlainSame
+	t.PlainSame, t.FollowsSettings = view.Storage().PlainSame, view.FollowsSettings()
 	names := map[*catalog.Relation]string{}
 	t.NowDelta = view.Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(r *catalog.Relation) string {
 		if names[r] == "" {
@@ -99,11 +96,17 @@ func (p *planner) now(n int, t *render.StreamTable) {
 // part is a captured table with the columns that one view reads.
 func (p *planner) part(view *ivm.View, r *catalog.Relation) render.Source {
 	source := p.captures[r].Source
-	source.ColumnList, source.TypeList = columnsRead(view, r), nil
-	for _, name := range source.ColumnList {
-		source.TypeList = append(source.TypeList, r.Columns[r.Column(name)].Type)
-	}
+	setColumns(&source, r, columnsRead(view, r))
 	return source
+}
+
+// setColumns says which columns of a relation are read.
+func setColumns(s *render.Source, r *catalog.Relation, names []string) {
+	s.ColumnList, s.TypeList, s.VariedList = names, nil, nil
+	for _, name := range names {
+		c := r.Columns[r.Column(name)]
+		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
+	}
 }
 
 // readers are the stream tables that follow one by its changes.

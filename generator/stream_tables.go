@@ -65,9 +65,12 @@ func (p *planner) together(group []render.StreamTable) {
 			}
 		}
 	}
-	for i := range p.tables {
-		if slices.ContainsFunc(group, func(t render.StreamTable) bool { return t.Table == p.tables[i].Table }) {
-			p.tables[i].Together = logs
+	for g := range group {
+		group[g].Together = logs
+		for i := range p.tables {
+			if p.tables[i].Table == group[g].Table {
+				p.tables[i].Together = logs
+			}
 		}
 	}
 }
@@ -143,6 +146,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
+		if k.Varied {
+			table.Varied = append(table.Varied, k.Name)
+		}
 		table.Lookup = table.Lookup || k.Nullable && !storage.Repeats
 		if !k.Nullable {
 			table.NotNull = append(table.NotNull, k.Name)
@@ -163,10 +169,15 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.Indexes = append(table.Indexes, index)
 	}
 	table.Paired = storage.Paired()
-	table.Rebuild = view.Rebuild(table.Query, table.Rows.String())
 	if !slices.Equal(storage.Visible, storage.Stored) {
 		table.RowsSQL = view.Rows()
 	}
+	computed := ""
+	if view.Strategy() != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
+		table.ComputedFn = p.in(base + "_computed")
+		computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
+	}
+	table.Rebuild = view.Rebuild(table.Query, table.Rows.String(), computed)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}
@@ -204,12 +215,18 @@ func (p *planner) ofInbox(t *spec.StreamTable) bool {
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
-// counts twice. Where least and greatest values go, or groups are computed anew, much of the table is read for each change.
+// counts twice. Where least and greatest values go, or groups are computed anew, much of the table is read for each change; groups over a join are
+// computed in parallel.
 func recomputeShare(view *ivm.View) string {
-	if view.Strategy() == ivm.RescanKeys || len(view.Extremes()) > 0 {
+	switch {
+	case len(view.Extremes()) > 0:
+		return "0.04"
+	case view.Strategy() == ivm.RescanKeys:
 		return "0.1"
+	case view.Strategy() == ivm.MergeGroups && !view.AddsUp():
+		return "0.13"
 	}
-	return "0.3"
+	return "0.2"
 }
 
 // addChanges says how a stream table follows its sources' logs.
@@ -219,11 +236,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			source := *p.sources[r]
-			source.ColumnList = columnsRead(view, r)
-			source.TypeList = nil
-			for _, name := range source.ColumnList {
-				source.TypeList = append(source.TypeList, r.Columns[r.Column(name)].Type)
-			}
+			setColumns(&source, r, columnsRead(view, r))
 			t.Changes = append(t.Changes, render.Changes{Source: source, CTE: names[r]})
 			t.Logs = append(t.Logs, source)
 		}

@@ -26,6 +26,7 @@ type Key struct {
 	Name     string // of the column where rows are stored
 	Type     string // as far as it is known
 	Nullable bool
+	Varied   bool          // values that are equal may differ
 	id       algebra.ColID // of the group's key
 }
 
@@ -85,8 +86,8 @@ func (v *View) total(from string) emit.CTE {
 	s := v.Storage()
 	var list, keys []string
 	for i, name := range s.Stored {
-		column, key := sqltext.Grouped("d", name, s.Types[i])
-		if column != key {
+		column, key := sqltext.Grouped("d", name, s.Types[i], s.Varied[i])
+		if column != "d."+sqltext.Ident(name) {
 			column += " as " + sqltext.Ident(name)
 		}
 		list, keys = append(list, column), append(keys, key)
@@ -176,11 +177,14 @@ func (v *View) rows() (w *emit.Writer, last string) {
 }
 
 // Rebuild is Delta without logs: the view as it is, less what is stored. Where an index finds rows by their identity, differ pairs them first.
-func (v *View) Rebuild(query, stored string) []string {
+// computed, if it is not empty, is what to read in place of the query.
+func (v *View) Rebuild(query, stored, computed string) []string {
 	s := v.Storage()
 	var ctes []emit.CTE
 	from := "(\n" + query + "\n) q"
-	if !slices.Equal(s.Stored, v.names()) {
+	if computed != "" {
+		from = computed + " q"
+	} else if !slices.Equal(s.Stored, v.names()) {
 		w, last := v.rows()
 		ctes, from = w.CTEs, last+" q"
 	}
@@ -212,6 +216,10 @@ func (s Storage) differ(from, stored string) emit.CTE {
 	for i, name := range s.Stored {
 		column := sqltext.Ident(name)
 		list = append(list, "q."+column)
+		if s.Varied[i] {
+			unlike = append(unlike, sqltext.Unlike("q."+column, "s."+column, s.Types[i]))
+			continue
+		}
 		if s.identifies(name) {
 			continue
 		}

@@ -22,6 +22,7 @@ type Storage struct {
 	Visible  []string // the columns of the query
 	Stored   []string // the columns that a query fills
 	Types    []string // of those, as far as they are known
+	Varied   []bool   // of which of those equal values may differ
 	Identity []Key    // those of them by which a stored row is found
 	Repeats  bool     // a row may be in the view several times, and is stored once with Mult
 }
@@ -92,7 +93,11 @@ func (s Storage) PlainSame(a, b string) string {
 		if !sqltext.IsComparable(k.Type) {
 			text = "::text"
 		}
-		conds = append(conds, a+"."+sqltext.Ident(k.Name)+text+op+b+"."+sqltext.Ident(k.Name)+text)
+		l, r := a+"."+sqltext.Ident(k.Name), b+"."+sqltext.Ident(k.Name)
+		conds = append(conds, l+text+op+r+text)
+		if s.Repeats && k.Varied && text == "" {
+			conds = append(conds, sqltext.Image(l)+" is not distinct from "+sqltext.Image(r))
+		}
 	}
 	if len(conds) == 0 {
 		return "true"
@@ -118,15 +123,15 @@ func (s Storage) HashOf(a string) string {
 // Storage says how the view's rows are stored.
 func (v *View) Storage() Storage {
 	s := v.layout()
-	types := map[string]string{}
+	types, varied := map[string]string{}, map[string]bool{}
 	for _, o := range v.Output {
-		types[o.Name] = v.typeOf(o.ID)
+		types[o.Name], varied[o.Name] = v.typeOf(o.ID), v.Root != nil && v.Columns.Info(o.ID).Varied
 	}
 	for i, k := range s.Identity {
 		if k.id != 0 {
 			types[k.Name] = v.typeOf(k.id)
 		}
-		s.Identity[i].Type = types[k.Name]
+		s.Identity[i].Type, s.Identity[i].Varied = types[k.Name], varied[k.Name]
 	}
 	if g := v.grouped(); g != nil && v.Strategy() == MergeGroups {
 		types[Members] = "bigint"
@@ -138,7 +143,7 @@ func (v *View) Storage() Storage {
 		}
 	}
 	for _, name := range s.Stored {
-		s.Types = append(s.Types, types[name])
+		s.Types, s.Varied = append(s.Types, types[name]), append(s.Varied, varied[name])
 	}
 	return s
 }

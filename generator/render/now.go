@@ -195,6 +195,11 @@ func (e Event) Loses() bool {
 	return false
 }
 
+// FollowsSettings reports whether what it computes may hang on settings of the session.
+func (e Event) FollowsSettings() bool {
+	return slices.ContainsFunc(slices.Concat(e.Steps, e.Alone), func(s Step) bool { return s.FollowsSettings })
+}
+
 // Variables are those of the function, with their types.
 func (e Event) Variables() []string {
 	var list []string

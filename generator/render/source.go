@@ -15,6 +15,7 @@ type Source struct {
 	Table      Name     // the user's, or a stream table's
 	ColumnList []string // that some stream table reads
 	TypeList   []string // of those, as far as they are known
+	VariedList []bool   // of which of those equal values may differ
 	Log        Name
 	XidIndex   Name
 	MarkIndex  Name
@@ -81,8 +82,8 @@ func (s Source) Captured(rows, a string) string {
 func (s Source) Grouped(a string) string {
 	var out strings.Builder
 	for i, name := range s.ColumnList {
-		column, key := sqltext.Grouped(a, name, s.TypeList[i])
-		if column != key {
+		column, _ := sqltext.Grouped(a, name, s.TypeList[i], s.VariedList[i])
+		if column != a+"."+sqltext.Ident(name) {
 			column += " as " + sqltext.Ident(name)
 		}
 		out.WriteString(column + ", ")
@@ -103,7 +104,7 @@ func (s Source) Each(a string) string {
 func (s Source) GroupedBy(a string) string {
 	var keys []string
 	for i, name := range s.ColumnList {
-		_, key := sqltext.Grouped(a, name, s.TypeList[i])
+		_, key := sqltext.Grouped(a, name, s.TypeList[i], s.VariedList[i])
 		keys = append(keys, key)
 	}
 	return strings.Join(keys, ", ")

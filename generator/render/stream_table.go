@@ -29,24 +29,26 @@ type StreamTable struct {
 	LastDue                                      *LastDue // of a cron expression
 	Seldom                                       bool     // a refresh after filling it would be a waste
 
-	Visible     []string // columns
-	Columns     []Column // the same, as far as they are known
-	Stored      []string // those of Rows that a query fills
-	Identity    []string // those of them by which a row is found
-	NotNull     []string // those of Identity that hold no nulls
-	Grouped     bool     // Rows holds accumulators of groups
-	AddsUp      bool     // those of the rows of one log, as they are in it
-	ShownAs     func(alias string) (list, conds []string)
-	Same        func(a, b string) string // the condition that two rows have one identity
-	Repeats     bool                     // Rows has __mult
-	Hashed      bool                     // Rows has __hash
-	Paired      bool                     // Rebuild has differ
-	UniqueKey   string                   // what a unique index on the identity holds; empty if there can be none
-	Lookup      bool                     // an index on the columns of the identity themselves serves too
-	KeyIndex    Name
-	LookupIndex Name
-	HashIndex   Name
-	Indexes     []Index
+	Visible         []string // columns
+	Columns         []Column // the same, as far as they are known
+	Stored          []string // those of Rows that a query fills
+	Identity        []string // those of them by which a row is found
+	Varied          []string // those of Identity of which equal values may differ
+	NotNull         []string // those of Identity that hold no nulls
+	FollowsSettings bool     // what it shows may hang on settings of the session
+	Grouped         bool     // Rows holds accumulators of groups
+	AddsUp          bool     // those of the rows of one log, as they are in it
+	ShownAs         func(alias string) (list, conds []string)
+	Same            func(a, b string) string // the condition that two rows have one identity
+	Repeats         bool                     // Rows has __mult
+	Hashed          bool                     // Rows has __hash
+	Paired          bool                     // Rebuild has differ
+	UniqueKey       string                   // what a unique index on the identity holds; empty if there can be none
+	Lookup          bool                     // an index on the columns of the identity themselves serves too
+	KeyIndex        Name
+	LookupIndex     Name
+	HashIndex       Name
+	Indexes         []Index
 
 	Delta   []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
 	Rebuild []string // the same, for what the query has less what is stored
@@ -63,6 +65,7 @@ type StreamTable struct {
 
 	AsideFn, SwapFn                                                              Name // if it is online
 	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn, WaitingFn, ExplainFn Name
+	ComputedFn                                                                   Name // what RebuildFn reads instead of the query; may be empty
 
 	Probe    Name          // a view that is gone when FitFn ends
 	Upstream []StreamTable // what it reads, in order
@@ -199,14 +202,14 @@ func (t StreamTable) FeedShown(a string, feed Source) string {
 // Key lists the columns of the identity.
 func (t StreamTable) Key(a string) string { return list(a, t.Identity) }
 
-// Assigned sets the columns beside the identity from row d; empty if there are none.
+// Assigned sets the columns beside the identity, and those of it that may differ though they are equal, from row d; empty if there are none.
 func (t StreamTable) Assigned() string { return t.AssignedFrom("d") }
 
-// AssignedFrom sets the columns beside the identity from a row.
+// AssignedFrom sets those columns from a row.
 func (t StreamTable) AssignedFrom(a string) string {
 	var sets []string
 	for _, name := range t.Stored {
-		if !slices.Contains(t.Identity, name) {
+		if !slices.Contains(t.Identity, name) || slices.Contains(t.Varied, name) {
 			sets = append(sets, sqltext.Ident(name)+" = "+a+"."+sqltext.Ident(name))
 		}
 	}

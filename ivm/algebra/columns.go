@@ -16,6 +16,7 @@ type Info struct {
 	Name     string // as the user wrote it, for people to read; never an identity
 	Type     string // as SQL; empty where only the server knows
 	Nullable bool
+	Varied   bool // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
 }
 
 // Columns are the columns of one compilation. Numbers are never used again.
@@ -29,6 +30,9 @@ func (c *Columns) New(info Info) ColID {
 
 // Info tells what is known of a column.
 func (c *Columns) Info(id ColID) Info { return c.infos[id-1] }
+
+// Settle notes that of equal values of a column any one will do.
+func (c *Columns) Settle(id ColID) { c.infos[id-1].Varied = false }
 
 // Scalar is an expression over bound columns. What it does, only PostgreSQL
 // knows.

@@ -22,6 +22,9 @@ func Rewrite(n Node, replace func(Node) Node) Node {
 	return replace(n)
 }
 
+// Exprs lists the expressions of a node.
+func Exprs(n Node) []Scalar { return n.reads() }
+
 // Reads lists the columns of its inputs that a node reads.
 func Reads(n Node) []ColID {
 	var ids []ColID

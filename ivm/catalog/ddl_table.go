@@ -162,6 +162,15 @@ func (s *script) setType(column *Column, typ sqltext.Type, collation sqltext.Obj
 	if domain := s.types[name{column.typ.Schema, column.typ.Name}]; domain != nil && column.Collation == "" {
 		column.Collation = domain.Collation
 	}
+	column.Varied = s.varied(*column)
+}
+
+func (s *script) varied(column Column) bool {
+	varied := !sqltext.IsExact(column.Type)
+	if made := s.types[name{column.typ.Schema, column.typ.Name}]; made != nil {
+		varied = made.Varied
+	}
+	return varied || !s.Deterministic(column.Collation)
 }
 
 // like adds the columns of another table.

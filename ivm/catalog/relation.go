@@ -62,6 +62,7 @@ type Column struct {
 	// NotNull says that no row has a null. A domain that is not null does not suffice: a column of it may still hold nulls.
 	NotNull   bool
 	Collation string // of the column or its domain, qualified and quoted; empty for the default
+	Varied    bool   // values that are equal may differ, as 1.0 and 1.00 do
 	Identity  bool
 	Generated bool
 	Virtual   bool // generated when it is read, and so unknown to triggers

@@ -13,6 +13,7 @@ type Type struct {
 	NotNull      bool     // of a domain
 	Collation    string   // of a domain, as Column.Collation spells it
 	Checks       []string // conditions of a domain
+	Varied       bool     // values that are equal may differ
 }
 
 func (s *script) createType(d *sqltext.CreateType) {
@@ -20,7 +21,7 @@ func (s *script) createType(d *sqltext.CreateType) {
 	if !ok {
 		return
 	}
-	t := &Type{Schema: key.schema, Name: key.name, Kind: d.Kind, NotNull: d.NotNull, Checks: d.Checks}
+	t := &Type{Schema: key.schema, Name: key.name, Kind: d.Kind, NotNull: d.NotNull, Checks: d.Checks, Varied: d.Kind != sqltext.EnumType}
 	for _, c := range d.Columns {
 		t.Columns = append(t.Columns, s.column(c))
 	}
@@ -37,7 +38,7 @@ func (s *script) createType(d *sqltext.CreateType) {
 func (s *script) setBase(t *Type, d *sqltext.CreateType) {
 	var base Column
 	s.setType(&base, d.Base, d.Collation)
-	t.Base, t.Collation = base.Type, base.Collation
+	t.Base, t.Collation, t.Varied = base.Type, base.Collation, base.Varied
 	if below := s.types[name{base.typ.Schema, base.typ.Name}]; below != nil && !base.typ.Array {
 		t.NotNull = t.NotNull || below.NotNull
 		t.Checks = append(t.Checks, below.Checks...)

@@ -56,8 +56,8 @@ func (w *Writer) consolidate(n *algebra.Consolidate, names []string) []string {
 	from := w.read(n.Input)
 	var list, keys []string
 	for i, id := range n.Input.Columns() {
-		column, key := sqltext.Grouped("d", from.Columns[id], w.columns.Info(id).Type)
-		if from.Columns[id] != names[i] || column != key {
+		column, key := sqltext.Grouped("d", from.Columns[id], w.columns.Info(id).Type, w.columns.Info(id).Varied)
+		if column != "d."+sqltext.Ident(names[i]) {
 			column = as(column, names[i])
 		}
 		list, keys = append(list, column), append(keys, key)

@@ -93,6 +93,7 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	info := algebra.Info{Name: name, Type: g.typeOf(e), Nullable: true}
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
+		info.Varied = false
 	}
 	id := g.columns.New(info)
 	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -81,6 +82,7 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 	for _, t := range targets {
 		item := algebra.Item{Expr: bind(t)}
 		info := algebra.Info{Name: t.name, Type: r.typeOf(item.Expr), Nullable: true}
+		info.Varied = !sqltext.IsExact(info.Type) && slices.ContainsFunc(item.Expr.Columns(), func(id algebra.ColID) bool { return r.columns.Info(id).Varied })
 		if id, ok := item.Expr.Column(); ok {
 			info = r.columns.Info(id)
 			info.Name = t.name

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,13 +43,46 @@ func IsCommon(typ string) bool {
 	return slices.Contains(common, typ)
 }
 
-// Grouped is a column of equal rows that are added up, and what to group them by: where values of the type have no equality, their texts.
-func Grouped(alias, name, typ string) (column, key string) {
-	column = alias + "." + Ident(name)
-	if IsComparable(typ) {
-		return column, column
+// exact are types of which equal values are the same in all that can be seen of them. Strings are where their collation is deterministic.
+var exact = []string{
+	"smallint", "integer", "bigint", "oid", "boolean", "uuid", "bytea", "text", "character varying", "character", "name", "\"char\"", "money",
+	"date", "time without time zone", "time with time zone", "timestamp without time zone", "timestamp with time zone", "bit", "bit varying",
+	"inet", "cidr", "macaddr", "macaddr8", "int4range", "int8range", "daterange", "tsrange", "tstzrange",
+}
+
+// lengths are what types may say of the length of their values.
+var lengths = regexp.MustCompile(`\([^)]*\)`)
+
+// IsExact reports whether equal values of a type are the same. Of others 1.0 and 1.00 may be equal, 0 and -0, 30 days and one month, a and A.
+func IsExact(typ string) bool {
+	typ = strings.TrimRight(typ, "[]")
+	plain := lengths.ReplaceAllString(typ, "")
+	return slices.Contains(exact, plain) || plain == "numeric" && plain != typ // with a scale
+}
+
+// Image is what tells equal values of a column apart that are not the same.
+func Image(column string) string { return column + `::text collate "C"` }
+
+// Unlike is the condition that two values of a type are not the same. Comparing images takes no text to be made, but types that not every
+// server has may keep more in theirs than can be seen.
+func Unlike(a, b, typ string) string {
+	if IsCommon(typ) {
+		return "record_image_ne(row(" + a + "), row(" + b + "))"
 	}
-	return "(array_agg(" + column + "))[1]", column + "::text"
+	return Image(a) + " is distinct from " + Image(b)
+}
+
+// Grouped is a column of equal rows that are added up, and what to group them by: where values of the type have no equality, their texts,
+// and where equal ones may differ, those too.
+func Grouped(alias, name, typ string, varied bool) (column, key string) {
+	column = alias + "." + Ident(name)
+	switch {
+	case !IsComparable(typ):
+		return "(array_agg(" + column + "))[1]", column + "::text"
+	case varied:
+		return column, column + ", " + Image(column)
+	}
+	return column, column
 }
 
 // Type tells the type of an expression as far as following it needs to know: exact numbers, and types that cannot be compared; "" for

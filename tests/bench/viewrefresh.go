@@ -80,7 +80,7 @@ func (b *bench) refresh(ctx context.Context, name string, c class, oneIn int, go
 }
 
 func prepareRefresh(ctx context.Context, dsn string, c class) error {
-	if err := installViews(ctx, dsn, "differential", c); err != nil {
+	if err := installViews(ctx, dsn, "auto", c); err != nil {
 		return err
 	}
 	return connected(ctx, dsn, func(conn *pgx.Conn) error {

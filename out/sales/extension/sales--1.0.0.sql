@@ -824,7 +824,15 @@ begin
         exception when others then
             v_well := false;
             v_problems := v_problems || (
-                select jsonb_object_agg(r.reader, jsonb_build_array(format('source %s cannot be followed: %s', p_source, sqlerrm), 'It is tried again at the next refresh.'))
+                select jsonb_object_agg(r.reader, jsonb_build_array(
+                    format('source %s cannot be followed: %s', p_source, sqlerrm),
+                    case sqlstate
+                        when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next refresh.', current_user)
+                        when '55P03' then 'Somebody has written it for a long time. Ticks try it again after ten seconds.'
+                        else 'It is tried again at the next refresh.'
+                    end,
+                    sqlstate
+                ))
                 from unnest(c.readers) r (reader)
                 where not v_problems ? r.reader
             );
@@ -852,7 +860,10 @@ comment on function sales.pgt_source_changed(text) is 'Puts things right after a
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
-create function sales.pgt_sources_fit(p_stream_table text)
+--
+-- p_patient: false in ticks, which have others to refresh: who is altering a source is not waited for, but an error (lock_not_available), and what
+-- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot nothing is tried again.
+create function sales.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -871,7 +882,8 @@ begin
         order by c.source
     loop
         begin
-            execute format('lock table only %I.%I in access share mode', v_source.source_schema, v_source.source_name);
+            execute format('lock table only %I.%I in access share mode%s', v_source.source_schema, v_source.source_name,
+                case when not p_patient then ' nowait' else '' end);
         exception when undefined_table or wrong_object_type or insufficient_privilege then
             null; -- what became of it is found below, or by the refresh
         end;
@@ -883,6 +895,11 @@ begin
         from sales.pgt_source_config c
         left join sales.pgt_source_state s using (source)
         where p_stream_table = any (c.readers) and (s.look is null or s.look is distinct from sales.pgt_source_look(c))
+          and (p_patient or s.shape is not null or not coalesce(s.problems, '{}') ? p_stream_table
+              or current_setting('transaction_isolation') = 'read committed' and (
+                  s.problems -> p_stream_table ->> 2 is distinct from '55P03'
+                  or s.changed_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
+              ))
         order by c.source
     loop
         if sales.pgt_source_shape(v_source.config) is distinct from v_source.shape then
@@ -909,7 +926,7 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_sources_fit(text) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.';
+comment on function sales.pgt_sources_fit(text, bool) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.';
 
 -- Raises what keeps a stream table from being refreshed, if its sources do not fit.
 -- Reads pgt_source_config, pgt_source_state.
@@ -2591,6 +2608,8 @@ declare
     v_started timestamptz := clock_timestamp();
     v_fit     boolean;
     v_problem text;
+    v_limit   interval;
+    v_again   boolean := false;
 begin
     perform
     from sales.pgt_stream_table_state s
@@ -2600,14 +2619,25 @@ begin
     end if;
     -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
     begin
-        v_fit := sales.pgt_sources_fit('sales.large_orders');
+        v_fit := sales.pgt_sources_fit('sales.large_orders', false);
     exception when lock_not_available then
+        if p_now then
+            raise;
+        end if;
         return; -- somebody is altering a source; the next tick looks again
     end;
-    perform
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
-    for update skip locked;
+    if p_now then
+        -- What is refreshed together must not go on without one that another session has.
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = 'sales.large_orders' and s.suspended_at is null
+        for update nowait;
+    else
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = 'sales.large_orders' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
+        for update skip locked;
+    end if;
     if not found then
         return;
     end if;
@@ -2630,29 +2660,41 @@ begin
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
         return; -- tick() fills it by itself
     end if;
-    begin
-        perform sales.large_orders_refresh(false);
-        update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.large_orders';
-    exception when serialization_failure or deadlock_detected then
-        if p_now then
-            raise;
-        end if;
-        -- Another session was at it: the next tick tries again.
-    when others then
-        v_problem := left(sqlerrm, 1000) || case sqlstate
-            when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
-            else ''
+    loop
+        begin
+            perform sales.large_orders_refresh(false);
+            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.large_orders';
+        exception when serialization_failure or deadlock_detected then
+            if p_now then
+                raise;
+            end if;
+            -- Another session was at it: the next tick tries again.
+        when query_canceled or others then
+            if sqlstate = '57014' then
+                v_limit := sales.pgt_time_was_up();
+                if v_limit is null or v_again then
+                    raise; -- somebody cancelled it
+                end if;
+                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
+                v_again := clock_timestamp() < v_started + v_limit / 2;
+                continue when v_again;
+            end if;
+            v_problem := left(sqlerrm, 1000) || case sqlstate
+                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+                else ''
+            end;
+            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
+            values ('sales.large_orders', v_started, 'immediate', v_problem);
+            update sales.pgt_stream_table_state s
+            set checked_at = v_started,
+                consecutive_errors = s.consecutive_errors + 1,
+                last_error = v_problem,
+                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+            where s.stream_table = 'sales.large_orders';
+            raise warning using message = 'stream table sales.large_orders: ' || v_problem;
         end;
-        insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.large_orders', v_started, 'immediate', v_problem);
-        update sales.pgt_stream_table_state s
-        set checked_at = v_started,
-            consecutive_errors = s.consecutive_errors + 1,
-            last_error = v_problem,
-            suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-        where s.stream_table = 'sales.large_orders';
-        raise warning using message = 'stream table sales.large_orders: ' || v_problem;
-    end;
+        exit;
+    end loop;
 end;
 $function$;
 comment on function sales.large_orders_tick(bool) is 'Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it.';
@@ -2873,6 +2915,8 @@ create function sales.customer_payments_merge(out inserted bigint, out deleted b
     set timezone from current
     set datestyle from current
     set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
     set jit = off
     set random_page_cost = 1.1
     set plan_cache_mode = force_generic_plan
@@ -3453,6 +3497,42 @@ end;
 $function$;
 comment on function sales.customer_payments_merge() is 'Applies to stream table sales.customer_payments what its sources'' change logs have that it has not seen; returns how many rows came and went.';
 
+-- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
+-- Reads what the query reads.
+-- From stream_tables.customer_payments in the spec.
+--
+-- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those of the
+-- rows, which are made later; p_as is null and says so.
+create function sales.customer_payments_computed(p_as anyelement)
+    returns setof anyelement
+    language sql
+    stable
+    set search_path = pg_catalog, public, sales, pg_temp
+as $function$
+        select s.*
+        from (
+with
+-- d1: γ(customers ⋈ orders ⋈ captured_payments)
+d1 as not materialized (
+    select
+        c.customer_id as customer_id,
+        c.name as name,
+        count(*) as __n,
+        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
+    from public.customers c
+    join public.orders o on o.customer_id = c.customer_id
+    join public.captured_payments c2 on c2.order_id = o.order_id
+    group by 1, 2
+)
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
+from d1
+        ) s
+$function$;
+comment on function sales.customer_payments_computed(anyelement) is 'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.';
+
 -- Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
@@ -3470,21 +3550,6 @@ begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
 
     with
-    -- d1: γ(customers ⋈ orders ⋈ captured_payments)
-    d1 as not materialized (
-        select
-            c.customer_id as customer_id,
-            c.name as name,
-            count(*) as __n,
-            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            count(c2.amount) as __count2,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-            max(c2.captured_at) as __max4
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        group by 1, 2
-    ),
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select
@@ -3504,7 +3569,7 @@ begin
             s.__count2 as __was5,
             s.__odd3 as __was6,
             s.__max4 as __was7
-        from (select q.*, true as __comes from d1 q) q
+        from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
         full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
         where q.__comes is null
             or s.__at is null
@@ -3614,7 +3679,7 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.customers'
         into v_reason
-        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.customers'::regclass) most
+        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.customers'::regclass) most
         where (
             select count(*)
             from (
@@ -3634,7 +3699,7 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.captured_payments'
         into v_reason
-        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
+        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
         where (
             select count(*)
             from (
@@ -3654,7 +3719,7 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.orders'
         into v_reason
-        from (select greatest(1000, 0.1 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.orders'::regclass) most
+        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.orders'::regclass) most
         where (
             select count(*)
             from (
@@ -3705,6 +3770,8 @@ declare
     v_started timestamptz := clock_timestamp();
     v_fit     boolean;
     v_problem text;
+    v_limit   interval;
+    v_again   boolean := false;
 begin
     perform
     from sales.pgt_stream_table_state s
@@ -3714,14 +3781,25 @@ begin
     end if;
     -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
     begin
-        v_fit := sales.pgt_sources_fit('sales.customer_payments');
+        v_fit := sales.pgt_sources_fit('sales.customer_payments', false);
     exception when lock_not_available then
+        if p_now then
+            raise;
+        end if;
         return; -- somebody is altering a source; the next tick looks again
     end;
-    perform
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
-    for update skip locked;
+    if p_now then
+        -- What is refreshed together must not go on without one that another session has.
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = 'sales.customer_payments' and s.suspended_at is null
+        for update nowait;
+    else
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
+        for update skip locked;
+    end if;
     if not found then
         return;
     end if;
@@ -3741,29 +3819,41 @@ begin
         where s.stream_table = 'sales.customer_payments';
         return;
     end if;
-    begin
-        perform sales.customer_payments_refresh(false);
-        update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.customer_payments';
-    exception when serialization_failure or deadlock_detected then
-        if p_now then
-            raise;
-        end if;
-        -- Another session was at it: the next tick tries again.
-    when others then
-        v_problem := left(sqlerrm, 1000) || case sqlstate
-            when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
-            else ''
+    loop
+        begin
+            perform sales.customer_payments_refresh(false);
+            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.customer_payments';
+        exception when serialization_failure or deadlock_detected then
+            if p_now then
+                raise;
+            end if;
+            -- Another session was at it: the next tick tries again.
+        when query_canceled or others then
+            if sqlstate = '57014' then
+                v_limit := sales.pgt_time_was_up();
+                if v_limit is null or v_again then
+                    raise; -- somebody cancelled it
+                end if;
+                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
+                v_again := clock_timestamp() < v_started + v_limit / 2;
+                continue when v_again;
+            end if;
+            v_problem := left(sqlerrm, 1000) || case sqlstate
+                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+                else ''
+            end;
+            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
+            values ('sales.customer_payments', v_started, 'differential', v_problem);
+            update sales.pgt_stream_table_state s
+            set checked_at = v_started,
+                consecutive_errors = s.consecutive_errors + 1,
+                last_error = v_problem,
+                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+            where s.stream_table = 'sales.customer_payments';
+            raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
         end;
-        insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.customer_payments', v_started, 'differential', v_problem);
-        update sales.pgt_stream_table_state s
-        set checked_at = v_started,
-            consecutive_errors = s.consecutive_errors + 1,
-            last_error = v_problem,
-            suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-        where s.stream_table = 'sales.customer_payments';
-        raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
-    end;
+        exit;
+    end loop;
 end;
 $function$;
 comment on function sales.customer_payments_tick(bool) is 'Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it.';
@@ -4097,6 +4187,8 @@ create function sales.best_customers_merge(out inserted bigint, out deleted bigi
     set timezone from current
     set datestyle from current
     set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
     set jit = off
     set random_page_cost = 1.1
     set plan_cache_mode = force_generic_plan
@@ -4324,6 +4416,8 @@ create function sales.best_customers_rebuild(out inserted bigint, out deleted bi
     set timezone from current
     set datestyle from current
     set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
 as $function$
 #variable_conflict use_column
 begin
@@ -4428,7 +4522,7 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of sales.customer_payments'
         into v_reason
-        from (select greatest(1000, 0.3 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass) most
+        from (select greatest(1000, 0.2 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass) most
         where (
             select count(*)
             from (
@@ -4482,6 +4576,8 @@ declare
     v_started timestamptz := clock_timestamp();
     v_fit     boolean;
     v_problem text;
+    v_limit   interval;
+    v_again   boolean := false;
 begin
     perform
     from sales.pgt_stream_table_state s
@@ -4491,14 +4587,25 @@ begin
     end if;
     -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
     begin
-        v_fit := sales.pgt_sources_fit('sales.best_customers');
+        v_fit := sales.pgt_sources_fit('sales.best_customers', false);
     exception when lock_not_available then
+        if p_now then
+            raise;
+        end if;
         return; -- somebody is altering a source; the next tick looks again
     end;
-    perform
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp())
-    for update skip locked;
+    if p_now then
+        -- What is refreshed together must not go on without one that another session has.
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = 'sales.best_customers' and s.suspended_at is null
+        for update nowait;
+    else
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = 'sales.best_customers' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
+        for update skip locked;
+    end if;
     if not found then
         return;
     end if;
@@ -4518,26 +4625,38 @@ begin
         where s.stream_table = 'sales.best_customers';
         return;
     end if;
-    begin
-        perform sales.best_customers_refresh(false);
-        update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.best_customers';
-    exception when serialization_failure or deadlock_detected then
-        if p_now then
-            raise;
-        end if;
-        -- Another session was at it: the next tick tries again.
-    when others then
-        v_problem := left(sqlerrm, 1000);
-        insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-        values ('sales.best_customers', v_started, 'differential', v_problem);
-        update sales.pgt_stream_table_state s
-        set checked_at = v_started,
-            consecutive_errors = s.consecutive_errors + 1,
-            last_error = v_problem,
-            suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-        where s.stream_table = 'sales.best_customers';
-        raise warning using message = 'stream table sales.best_customers: ' || v_problem;
-    end;
+    loop
+        begin
+            perform sales.best_customers_refresh(false);
+            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.best_customers';
+        exception when serialization_failure or deadlock_detected then
+            if p_now then
+                raise;
+            end if;
+            -- Another session was at it: the next tick tries again.
+        when query_canceled or others then
+            if sqlstate = '57014' then
+                v_limit := sales.pgt_time_was_up();
+                if v_limit is null or v_again then
+                    raise; -- somebody cancelled it
+                end if;
+                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
+                v_again := clock_timestamp() < v_started + v_limit / 2;
+                continue when v_again;
+            end if;
+            v_problem := left(sqlerrm, 1000);
+            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
+            values ('sales.best_customers', v_started, 'differential', v_problem);
+            update sales.pgt_stream_table_state s
+            set checked_at = v_started,
+                consecutive_errors = s.consecutive_errors + 1,
+                last_error = v_problem,
+                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+            where s.stream_table = 'sales.best_customers';
+            raise warning using message = 'stream table sales.best_customers: ' || v_problem;
+        end;
+        exit;
+    end loop;
 end;
 $function$;
 comment on function sales.best_customers_tick(bool) is 'Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it.';
@@ -4846,6 +4965,21 @@ begin
 end;
 $function$;
 comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema.';
+
+-- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
+-- From where errors of refreshes are noted.
+create function sales.pgt_time_was_up()
+    returns interval
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select t.after
+    from pg_settings s
+    cross join make_interval(secs => s.setting::float8 / 1000) t (after)
+    where s.name = 'statement_timeout' and s.setting <> '0' and clock_timestamp() >= statement_timestamp() + t.after
+$function$;
+comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.';
 
 -- Brings a stream table up to date, and before it those that it reads.
 -- Reads and writes everything of the stream table.
@@ -5634,4 +5768,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '0e6e284d2b44e026180c97f1369481ad', 'extension');
+values ('sales', '1.0.0', 'e7c6d8455b1ac1af32d1c6704cf2bbac', 'extension');

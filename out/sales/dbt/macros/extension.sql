@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '0e6e284d2b44e026180c97f1369481ad',
+        'digest': 'e7c6d8455b1ac1af32d1c6704cf2bbac',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
