@@ -55,24 +55,42 @@ func (p *planner) online(n int, t *render.StreamTable) bool {
 	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0
 }
 
-// together notes the logs that tell of the changes of a group's sources.
+// together notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
+// can lock them.
 func (p *planner) together(group []render.StreamTable) {
-	var logs []render.Name
-	for _, t := range group {
-		for _, l := range t.Logs {
-			if !l.Made && !slices.Contains(logs, l.Log) {
-				logs = append(logs, l.Log)
+	var locked, apart []render.Name
+	add := func(list *[]render.Name, name render.Name) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	for i, t := range p.tables {
+		if !contains(group, t) {
+			continue
+		}
+		for _, r := range p.compiled.views[p.compiled.order[i]].Sources {
+			switch source := p.sources[r]; {
+			case r.Kind == catalog.StreamTable:
+			case source != nil:
+				add(&locked, source.Log)
+			case r.Kind == catalog.Foreign || r.Kind == catalog.MaterializedView:
+				add(&apart, nameOf(r))
+			default:
+				add(&locked, nameOf(r))
 			}
 		}
 	}
-	for g := range group {
-		group[g].Together = logs
-		for i := range p.tables {
-			if p.tables[i].Table == group[g].Table {
-				p.tables[i].Together = logs
+	for _, tables := range [][]render.StreamTable{p.tables, group} {
+		for i := range tables {
+			if contains(group, tables[i]) {
+				tables[i].Together, tables[i].Apart = locked, apart
 			}
 		}
 	}
+}
+
+func contains(group []render.StreamTable, t render.StreamTable) bool {
+	return slices.ContainsFunc(group, func(g render.StreamTable) bool { return g.Table == t.Table })
 }
 
 // planner lays out the stream tables of a spec.

@@ -145,6 +145,7 @@ func alerted(t *testing.T, target *pgx.Conn, dsn string) {
 	t.Helper()
 	listener := pgtest.OpenSession(t, dsn, "listener")
 	run(t, listener.Conn, "listen pg_trickle_alert")
+	run(t, target, "update app.pgt_tasks set last_run_at = '-infinity'")
 	run(t, target, "call app.tick()")
 	heard := listener.Notifications(t.Context(), 200*time.Millisecond)
 	if strings.Count(heard, "\n") != 1 || !strings.Contains(heard, `"event_id": "x1"`) {
