@@ -80,7 +80,7 @@ var pgmq = broker{
 }
 
 // pgq is Debian's postgresql-15-pgq3; pgque the same engine in plpgsql.
-var pgq = pgqLike("pgq", "PGQ", "create extension if not exists pgq", "")
+var pgq = pgqLike("pgq", "PgQ", "create extension if not exists pgq", "")
 
 var pgque = pgqLike("pgque", "PgQue", "", "PGQUE_SQL")
 
@@ -109,7 +109,7 @@ func (b *bench) available(ctx context.Context, brokers ...broker) ([]broker, err
 	var found []broker
 	for _, x := range brokers {
 		err := b.installBroker(ctx, x)
-		if err != nil && (x.script == "" && x.name != "PgQ") {
+		if err != nil && x.script == "" && x.name != pgq.name {
 			return nil, err
 		}
 		if err != nil {
