@@ -56,7 +56,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 	source.AttachFn = p.in(base + "_attach")
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), SearchPath: path(p.spec), State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: path(p.spec), State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
 	}
@@ -70,27 +70,42 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings = view.Storage().PlainSame, view.FollowsSettings()
 	names := map[*catalog.Relation]string{}
-	t.NowDelta = view.Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(r *catalog.Relation) string {
+	t.NowDelta = p.reading(t, view.Delta, func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
 		}
 		return names[r]
-	}})
+	})
 	if !t.Direct {
 		return
 	}
-	changes := ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }}
 	if t.Grouped {
-		t.GroupsDelta, t.Accumulate = view.GroupsDelta(changes), view.Accumulate
+		t.GroupsDelta, t.Accumulate = p.reading(t, view.GroupsDelta, inStatement), view.Accumulate
 		t.ChangedIf = view.ChangedIf("d")
 		t.Emptied = view.Emptied("m")
 		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
-			t.Regained, t.LostIf = view.Regained(changes, "v_lost"), view.LostIf("m", "d")
+			regained := func(tables ivm.Tables) []string { return view.Regained(tables, "v_lost") }
+			t.Regained, t.LostIf = p.reading(t, regained, inStatement), view.LostIf("m", "d")
 		}
 	} else {
-		t.RowsAnew, t.KeyColumns = view.RowsAnew(changes), view.KeyColumns()
+		t.RowsAnew, t.KeyColumns = p.reading(t, view.RowsAnew, inStatement), view.KeyColumns()
 	}
+}
+
+// inStatement is where a trigger finds the changes of its table.
+func inStatement(*catalog.Relation) string { return "changes1" }
+
+// reading are lines of common table expressions for a view; what they read as it is, is read by functions that say what is gone of it.
+func (p *planner) reading(t *render.StreamTable, lines func(ivm.Tables) []string, log func(*catalog.Relation) string) []string {
+	return lines(ivm.Tables{Stored: t.Rows.String(), Log: log, Now: func(r *catalog.Relation) string {
+		c := p.captures[r]
+		if c == nil || c.Made {
+			return r.SQLName()
+		}
+		c.Reread = true
+		return fmt.Sprintf("%s(null::%s)", c.PresentFn, c.Absent)
+	}})
 }
 
 // part is a captured table with the columns that one view reads.
@@ -141,13 +156,16 @@ func (p *planner) completeCaptures() []render.Capture {
 		}
 		all = append(all, *c)
 	}
+	for i, r := range p.captured { // those of others, too, may read it
+		all[i].Reread = p.captures[r].Reread
+	}
 	return all
 }
 
 // alone is how a locked stream table follows a statement that is the only one open: it alone changed anything.
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	view := p.compiled.views[n]
-	lines := view.OnlyChanging(r).Delta(ivm.Tables{Stored: t.Rows.String(), Log: func(*catalog.Relation) string { return "changes1" }})
+	lines := p.reading(&t, view.OnlyChanging(r).Delta, inStatement)
 	return render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Lines: lines}
 }
 
@@ -168,6 +186,9 @@ func lockKey(name string) string {
 // now adds the functions of a captured table.
 func (b *builder) now(c render.Capture) {
 	if !c.Made {
+		if c.Reread {
+			b.add("now/present.sql", c)
+		}
 		if len(c.Locked) > 0 {
 			b.add("now/before.sql", c)
 		}

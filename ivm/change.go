@@ -17,6 +17,8 @@ type Tables struct {
 	// Log is where the changes of a table are read from: a relation with the
 	// table's columns and emit.Mult.
 	Log func(*catalog.Relation) string
+	// Now is where a table is read from as it is; nil: from itself.
+	Now func(*catalog.Relation) string
 	// Stored holds the view's rows as they were: its columns and those of Keys.
 	Stored string
 }
@@ -47,7 +49,7 @@ func (v *View) Change(t Tables) string {
 // are merged, the last is found: see mergeGroups.
 func (v *View) Delta(t Tables) []string {
 	if v.Strategy() == MergeGroups {
-		w := emit.NewWriter(v.Columns, leaves(t.Log))
+		w := emit.NewWriter(v.Columns, leaves(t))
 		if !v.mergeGroups(v.grouped(), w, t.Stored) {
 			return nil
 		}
@@ -69,7 +71,7 @@ const (
 
 // signed finds what changes: the last lines of a query over what is in w.
 func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
-	w = emit.NewWriter(v.Columns, leaves(t.Log))
+	w = emit.NewWriter(v.Columns, leaves(t))
 	switch v.Strategy() {
 	case MergeRows:
 		return w, v.mergeRows(w)
@@ -127,14 +129,18 @@ func statement(w *emit.Writer, lines ...string) string {
 	return strings.Join(append(emit.With(w.CTEs), lines...), "\n")
 }
 
-// leaves reads sources from their tables and changes from logs.
-func leaves(log func(*catalog.Relation) string) func(algebra.Node) (emit.Leaf, bool) {
+// leaves tells where sources and changes are read from.
+func leaves(t Tables) func(algebra.Node) (emit.Leaf, bool) {
 	return func(n algebra.Node) (emit.Leaf, bool) {
 		switch n := n.(type) {
 		case *algebra.Source:
-			return leaf(n, n.Table.SQLName(), false), true
+			name := n.Table.SQLName()
+			if t.Now != nil {
+				name = t.Now(n.Table)
+			}
+			return leaf(n, name, false), true
 		case *algebra.Changes:
-			return leaf(n.Of, log(n.Of.Table), true), true
+			return leaf(n.Of, t.Log(n.Of.Table), true), true
 		}
 		return emit.Leaf{}, false
 	}
@@ -165,7 +171,7 @@ func (v *View) Rows() string {
 }
 
 func (v *View) rows() (w *emit.Writer, last string) {
-	w = emit.NewWriter(v.Columns, leaves(nil))
+	w = emit.NewWriter(v.Columns, leaves(Tables{}))
 	if g := v.grouped(); g != nil {
 		return w, g.states(w, g.node.Input, false)
 	}

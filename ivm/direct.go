@@ -43,7 +43,7 @@ func (v *View) onlySource() (table *catalog.Relation, reads int) {
 
 // GroupsDelta are the lines of common table expressions of which the last, DeltaName, says by how much each group of a Direct view changes.
 func (v *View) GroupsDelta(t Tables) []string {
-	w := emit.NewWriter(v.Columns, leaves(t.Log))
+	w := emit.NewWriter(v.Columns, leaves(t))
 	v.groupsDelta(v.grouped(), w)
 	return emit.List(w.CTEs)
 }
@@ -73,7 +73,7 @@ func (v *View) ChangedIf(d string) string {
 // Regained are the lines of common table expressions lost, the stored groups at the places in array variable places, and fresh, those
 // groups computed anew.
 func (v *View) Regained(t Tables, places string) []string {
-	g, w := v.grouped(), emit.NewWriter(v.Columns, leaves(t.Log))
+	g, w := v.grouped(), emit.NewWriter(v.Columns, leaves(t))
 	list := append([]string{"r.ctid as __at"}, prefixed("r", keyNames(g.keys))...)
 	w.CTEs = append(w.CTEs, emit.CTE{
 		Name: "lost", Comment: "groups whose least or greatest value may have gone", Keep: true,
@@ -129,7 +129,7 @@ func (v *View) Accumulate(row, added string) []string {
 // RowsAnew are the lines of common table expressions of which the last two are touched, the identities that changes touch, and fresh, the
 // rows of a Direct view that have them now.
 func (v *View) RowsAnew(t Tables) []string {
-	w := emit.NewWriter(v.Columns, leaves(t.Log))
+	w := emit.NewWriter(v.Columns, leaves(t))
 	s := v.Storage()
 	source := v.source()
 	var keys []algebra.Item

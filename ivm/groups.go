@@ -237,7 +237,7 @@ func filter(conds []string) string {
 
 // shown are the view's columns over the stored ones of row r, and the conditions under which a group is in the view.
 func (g *grouped) shown(v *View, alias string) (list, conds []string) {
-	w := emit.NewWriter(v.Columns, leaves(nil))
+	w := emit.NewWriter(v.Columns, leaves(Tables{}))
 	state, ids := &algebra.Values{}, map[string]int{}
 	leaf := emit.Leaf{SQL: "stored", Alias: alias, Columns: map[algebra.ColID]string{}}
 	for _, name := range g.columns() {

@@ -70,6 +70,8 @@ type Capture struct {
 	Counts  string // what the name of the setting ends in where the family counts open statements
 
 	Absent                                                                                Name // a view whose columns say that they are gone
+	PresentFn                                                                             Name // reads the table
+	Reread                                                                                bool // it is read by PresentFn
 	OnBefore                                                                              string
 	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn Name
 	SearchPath                                                                            string

@@ -63,6 +63,7 @@ drop function sales.now_public_orders_truncate();
 drop function sales.now_public_orders_delete();
 drop function sales.now_public_orders_update();
 drop function sales.now_public_orders_insert();
+drop function sales.present_public_orders(anyelement);
 drop function sales.pgt_lacks(text[], text);
 drop function sales.pgt_as(anyelement, anycompatible, "varchar");
 drop function sales.pgt_as(anyelement, anyelement, text);

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'e7c6d8455b1ac1af32d1c6704cf2bbac',
+        'digest': 'e1c79f26b6bb3cbf8fe30d086c963332',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -1676,6 +1676,23 @@ end;
 $function$;
 comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.';
 
+-- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so.
+--
+-- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
+create function sales.present_public_orders(p_as anyelement)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select absent.__kept, n.order_id, n.customer_id, n.status, n.amount
+    from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
+$function$;
+comment on function sales.present_public_orders(anyelement) is 'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so.';
+
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales.large_orders_rows.
 create function sales.now_public_orders_insert()
@@ -1747,7 +1764,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
+        from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
@@ -1777,7 +1794,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
+        from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
@@ -1889,7 +1906,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
+        from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
@@ -1936,7 +1953,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
+        from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
@@ -2030,7 +2047,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
+        from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
@@ -2057,7 +2074,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
+        from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
@@ -5765,7 +5782,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e7c6d8455b1ac1af32d1c6704cf2bbac', 'plain');
+values ('sales', '1.0.0', 'e1c79f26b6bb3cbf8fe30d086c963332', 'plain');
 
 select sales.attach();
 {% endraw %}
