@@ -73,6 +73,14 @@ func tooWide(at diag.Pos, what string, columns int) diag.Error {
 	}
 }
 
+func record(at diag.Pos, column string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-column",
+		Message: fmt.Sprintf("column %s is a row without a type, which no table can hold", column),
+		Hint:    "select its values as columns of their own, or cast it to a type of yours",
+	}
+}
+
 func renamedFromLive(at, live diag.Pos, d declared) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "bad-rename",

@@ -58,7 +58,7 @@ func (c *compiler) compile(n int) {
 	view := ivm.Compile(t.Query.Text, t.Query.Pos, c.known, c.errs)
 	if view != nil {
 		c.checkMode(t, view)
-		c.checkWidth(t, view)
+		c.checkColumns(t, view)
 		c.add(t, view)
 	}
 	c.views[n] = view
@@ -143,8 +143,13 @@ func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.View) {
 // mostColumns is how many columns a table of PostgreSQL can have, less what is stored beside a query's.
 const mostColumns = 1600 - 3
 
-// checkWidth refuses queries and sources whose columns no table of ours can hold.
-func (c *compiler) checkWidth(t *spec.StreamTable, view *ivm.View) {
+// checkColumns refuses queries and sources whose columns no table of ours can hold.
+func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
+	for _, o := range view.Output {
+		if view.Columns.Info(o.ID).Type == sqltext.Record {
+			c.errs.Add(record(t.Query.At, o.Name))
+		}
+	}
 	if n := len(view.Storage().Stored); n > mostColumns {
 		c.errs.Add(tooWide(t.Query.At, "this query", n))
 	}

@@ -20,6 +20,9 @@ func IsNumber(typ string) (is, hasSpecial bool) {
 // incomparable are types without equality, or with one by which different values are equal.
 var incomparable = []string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"}
 
+// Record is the type of a row that no type was given to. No table can have a column of it.
+const Record = "record"
+
 // IsComparable reports whether values of a type can be grouped. A type that is not known is taken to be like that.
 func IsComparable(typ string) bool {
 	return !slices.Contains(incomparable, strings.TrimRight(typ, "[]"))
@@ -85,7 +88,7 @@ func Grouped(alias, name, typ string, varied bool) (column, key string) {
 	return column, column
 }
 
-// Type tells the type of an expression as far as following it needs to know: exact numbers, and types that cannot be compared; "" for
+// Type tells the type of an expression as far as following it needs to know: exact numbers, types that cannot be compared, and Record; "" for
 // others and where only the server knows. column tells the type of a bound column.
 func (e Expr) Type(column func(id int) string) string {
 	if id, ok := e.Column(); ok {
@@ -118,6 +121,8 @@ func (e Expr) Type(column func(id int) string) string {
 		return widest(arms, of)
 	case *pg_query.Node_FuncCall:
 		return typeOfCall(n.FuncCall, of)
+	case *pg_query.Node_RowExpr:
+		return Record
 	case *pg_query.Node_XmlExpr:
 		if n.XmlExpr.Op != pg_query.XmlExprOp_IS_DOCUMENT {
 			return "xml"

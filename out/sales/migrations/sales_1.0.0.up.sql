@@ -5413,7 +5413,10 @@ begin
             get diagnostics v_rows = row_count;
             v_total := v_total + v_rows;
         end if;
-    exception when others then
+    exception when query_canceled or others then
+        if sqlstate = '57014' and sales.pgt_time_was_up() is null then
+            raise; -- somebody cancelled it
+        end if;
         v_total := 0::bigint;
         update sales.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
         raise warning using message = 'change logs: pruning: ' || left(sqlerrm, 1000);
@@ -5783,7 +5786,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e1c79f26b6bb3cbf8fe30d086c963332', 'plain');
+values ('sales', '1.0.0', '48e5fde958f275abca2f6f83b0aee0f3', 'plain');
 
 select sales.attach();
 

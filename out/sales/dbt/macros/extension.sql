@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'e1c79f26b6bb3cbf8fe30d086c963332',
+        'digest': '48e5fde958f275abca2f6f83b0aee0f3',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
