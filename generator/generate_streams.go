@@ -71,7 +71,6 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		for _, c := range functions[i] {
 			b.addCreated(c)
 		}
-		b.surfaceOf(t)
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
 	}
@@ -103,7 +102,15 @@ func functionsOf(t render.StreamTable) []part {
 	if len(t.Pending) > 0 {
 		all = append(all, part{"now/maintain.sql", t})
 	}
-	return append(all, part{"stream_table/refresh.sql", t}, part{"stream_table/tick.sql", t})
+	all = append(all, part{"stream_table/refresh.sql", t}, part{"stream_table/tick.sql", t})
+	if len(t.Logs) > 0 {
+		all = append(all, part{"stream_table/waiting.sql", t})
+	}
+	all = append(all, part{"stream_table/explain.sql", t})
+	if t.LastDue != nil {
+		all = append(all, part{"scheduler/last_due.sql", t.LastDue})
+	}
+	return all
 }
 
 // families adds what stream tables in immediate mode have in common that follow the same tables.

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -46,6 +47,10 @@ func (l *lineage) original(s *spec.Spec) *spec.Spec {
 			relations[t.Relation] = relation
 			t.Name, t.Relation = name, relation
 		}
+	}
+	maps.DeleteFunc(relations, func(now, then spec.Name) bool { return now == then })
+	if len(relations) == 0 {
+		return &first
 	}
 	for n := range first.StreamTables {
 		q := &first.StreamTables[n].Query

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -154,7 +155,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
-		ShownAs: view.Shown, Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
+		ShownAs: remembered(view.Shown), Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
@@ -225,6 +226,20 @@ func (p *planner) path(t *spec.StreamTable) string {
 		}
 	}
 	return "stream_tables." + t.Name
+}
+
+// remembered asks once for each alias, from whatever goroutine.
+func remembered(shown func(alias string) (list, conds []string)) func(alias string) (list, conds []string) {
+	type answer struct{ list, conds []string }
+	var known sync.Map
+	return func(alias string) (list, conds []string) {
+		if a, ok := known.Load(alias); ok {
+			return a.(answer).list, a.(answer).conds
+		}
+		list, conds = shown(alias)
+		known.Store(alias, answer{list, conds})
+		return list, conds
+	}
 }
 
 // ofInbox reports whether a stream table stands for a relation of an inbox.

@@ -7,17 +7,6 @@ import (
 	"github.com/pgsluice/sluice/ivm"
 )
 
-// surfaceOf adds what tells about one stream table.
-func (b *builder) surfaceOf(t render.StreamTable) {
-	if len(t.Logs) > 0 {
-		b.add("stream_table/waiting.sql", t)
-	}
-	b.add("stream_table/explain.sql", t)
-	if t.LastDue != nil {
-		b.add("scheduler/last_due.sql", t.LastDue)
-	}
-}
-
 // surface adds what users ask about stream tables, the alerts, and the retention of the history.
 func (b *builder) surface(view render.Extension) {
 	for _, template := range []string{

@@ -15,6 +15,13 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	c := &compiler{
 		spec: s, known: catalog.New(searchPath(s)...), errs: errs,
 		views: make([]*ivm.View, count), state: make([]int, count), reads: make([][]int, count),
+		parsed: inParallel(s.StreamTables, func(t spec.StreamTable) sqltext.Query {
+			q, err := sqltext.ParseQuery(t.Query.Text)
+			if err != nil {
+				return nil // reported when it is compiled
+			}
+			return q
+		}),
 	}
 	if count == 0 {
 		return c
@@ -30,13 +37,14 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 }
 
 type compiler struct {
-	spec  *spec.Spec
-	known *catalog.Catalog
-	errs  *diag.List
-	views []*ivm.View
-	state []int   // unseen, begun or done
-	reads [][]int // the stream tables that each reads
-	order []int   // of the stream tables, those first that others read
+	spec   *spec.Spec
+	known  *catalog.Catalog
+	errs   *diag.List
+	views  []*ivm.View
+	state  []int           // unseen, begun or done
+	reads  [][]int         // the stream tables that each reads
+	parsed []sqltext.Query // nil where a query has errors
+	order  []int           // of the stream tables, those first that others read
 }
 
 // What has become of a stream table.
@@ -55,7 +63,7 @@ func (c *compiler) compile(n int) {
 	if !c.compileSources(n) {
 		return
 	}
-	view := ivm.Compile(t.Query.Text, t.Query.Pos, c.known, c.errs)
+	view := c.view(n)
 	if view != nil {
 		c.checkMode(t, view)
 		c.checkColumns(t, view)
@@ -65,11 +73,20 @@ func (c *compiler) compile(n int) {
 	c.order = append(c.order, n)
 }
 
+// view compiles a query.
+func (c *compiler) view(n int) *ivm.View {
+	query := c.spec.StreamTables[n].Query
+	if q := c.parsed[n]; q != nil {
+		return ivm.CompileParsed(q, query.Pos, c.known, c.errs)
+	}
+	return ivm.Compile(query.Text, query.Pos, c.known, c.errs)
+}
+
 // compileSources compiles the stream tables that a query reads, and reports whether all went well with them.
 func (c *compiler) compileSources(n int) bool {
-	q, err := sqltext.ParseQuery(c.spec.StreamTables[n].Query.Text)
-	if err != nil {
-		return true // reported when the query is compiled
+	q := c.parsed[n]
+	if q == nil {
+		return true
 	}
 	well := true
 	c.state[n] = begun

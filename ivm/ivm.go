@@ -36,12 +36,17 @@ func passes(columns *algebra.Columns) []func(algebra.Node) algebra.Node {
 // Compile resolves a query and simplifies its tree; pos tells where an offset
 // in its text is. Problems go to errs, and the view is nil if there are any.
 func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
-	before := errs.Len()
 	parsed, err := sqltext.ParseQuery(query)
 	if err != nil {
 		errs.Add(syntaxError(pos, err))
 		return nil
 	}
+	return CompileParsed(parsed, pos, known, errs)
+}
+
+// CompileParsed is Compile for a query that was parsed before.
+func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
+	before := errs.Len()
 	v := &View{Columns: &algebra.Columns{}}
 	v.Result = resolve.Query(parsed, pos, known, v.Columns, errs)
 	if errs.Len() > before {
