@@ -2,7 +2,7 @@
 
 # -p 2: two packages at a time, as each has a server of its own.
 # -count=1: what a test says of a server is not worth keeping.
-GOTEST := go test -p 2 -count=1 -timeout 20m
+GOTEST := go test -p 2 -count=1 -timeout 30m
 
 # First, so that nothing waits for them alone in the end.
 LONGEST := ./tests/upgrade ./tests/live
