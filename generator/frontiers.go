@@ -55,6 +55,13 @@ func merge(group, members []int) {
 	}
 }
 
+// readsDiamond reports whether a stream table, or one that it reads, is a diamond's.
+func (p *planner) readsDiamond(n int) bool {
+	found := p.diamond(n)
+	p.each(n, func(m int) { found = found || p.diamond(m) })
+	return found
+}
+
 // diamond reports whether a stream table reads something by several ways, one of them through another stream table.
 func (p *planner) diamond(n int) bool {
 	seen := map[*catalog.Relation]bool{}

@@ -81,13 +81,13 @@ func (p *planner) together(group []render.StreamTable) {
 			}
 		}
 	}
-	for _, tables := range [][]render.StreamTable{p.tables, group} {
-		for i := range tables {
-			if contains(group, tables[i]) {
-				tables[i].Together, tables[i].Apart = locked, apart
-			}
+	for i := range p.tables {
+		if contains(group, p.tables[i]) && p.readsDiamond(p.compiled.order[i]) {
+			p.tables[i].Together, p.tables[i].Apart = locked, apart
 		}
 	}
+	top := len(group) - 1 // what others of the group read comes before it
+	group[top].Together, group[top].Apart = locked, apart
 }
 
 func contains(group []render.StreamTable, t render.StreamTable) bool {

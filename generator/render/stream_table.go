@@ -70,8 +70,8 @@ type StreamTable struct {
 	Probe    Name          // a view that is gone when FitFn ends
 	Upstream []StreamTable // what it reads, in order
 	Grants   []string      // roles that may read it
-	Together []Name        // tables whose lock keeps what a group reads as it is; none if it is alone
-	Apart    []Name        // what it reads besides, that no lock keeps as it is
+	Together []Name        // tables whose lock keeps what its group reads as it is; none if it reads nothing by several ways
+	Apart    []Name        // what its group reads besides, that no lock keeps as it is
 	Most     string        // more changed rows than this, as a number or an expression over pg_class r, make a recompute cheaper; may be empty
 	Fuse     string        // more changed rows than this are refused; may be empty
 }

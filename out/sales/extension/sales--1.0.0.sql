@@ -4984,7 +4984,7 @@ $function$;
 comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema.';
 
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
--- From where errors of refreshes are noted.
+-- From where errors of refreshes and of pruning are noted.
 create function sales.pgt_time_was_up()
     returns interval
     language sql
@@ -5788,4 +5788,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '48e5fde958f275abca2f6f83b0aee0f3', 'extension');
+values ('sales', '1.0.0', 'c853bf283ee2a8ebb523b135eeb49801', 'extension');

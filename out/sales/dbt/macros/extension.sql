@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '48e5fde958f275abca2f6f83b0aee0f3',
+        'digest': 'c853bf283ee2a8ebb523b135eeb49801',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
