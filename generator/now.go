@@ -80,16 +80,14 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	if !t.Direct {
 		return
 	}
-	if t.Grouped {
-		t.GroupsDelta, t.Accumulate = p.reading(t, view.GroupsDelta, inStatement), view.Accumulate
-		t.ChangedIf = view.ChangedIf("d")
-		t.Emptied = view.Emptied("m")
-		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
-			regained := func(tables ivm.Tables) []string { return view.Regained(tables, "v_lost") }
-			t.Regained, t.LostIf = p.reading(t, regained, inStatement), view.LostIf("m", "d")
-		}
-	} else {
-		t.RowsAnew, t.KeyColumns = p.reading(t, view.RowsAnew, inStatement), view.KeyColumns()
+	if !t.Grouped {
+		t.KeyColumns = view.KeyColumns()
+		return
+	}
+	t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
+	if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
+		regained := func(tables ivm.Tables) []string { return view.Regained(tables, "v_lost") }
+		t.Regained, t.LostIf = p.reading(t, regained, inStatement), view.LostIf("m", "d")
 	}
 }
 
@@ -151,7 +149,7 @@ func (p *planner) completeCaptures() []render.Capture {
 					c.Alone = append(c.Alone, p.alone(n, t, r))
 				}
 			case t.Direct && slices.Contains(c.Readers, t.Table):
-				c.Steps = append(c.Steps, render.Step{StreamTable: t, Of: p.part(p.compiled.views[n], r), Absent: c.Absent})
+				c.Steps = append(c.Steps, p.direct(n, t, r))
 			}
 		}
 		all = append(all, *c)
@@ -162,11 +160,42 @@ func (p *planner) completeCaptures() []render.Capture {
 	return all
 }
 
+// direct is how a stream table follows a statement by itself.
+func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) render.Step {
+	view := p.compiled.views[n]
+	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent}
+	if t.Grouped {
+		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
+	} else {
+		step.ByEvent, step.Anew = p.byEvent(&t, view.RowsAnew), true
+	}
+	return step
+}
+
 // alone is how a locked stream table follows a statement that is the only one open: it alone changed anything.
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
-	view := p.compiled.views[n]
-	lines := p.reading(&t, view.OnlyChanging(r).Delta, inStatement)
-	return render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Lines: lines}
+	view := p.compiled.views[n].OnlyChanging(r)
+	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent}
+	switch {
+	case len(t.Feeds) == 0 && view.MergesGroups():
+		step.Merged, step.Accumulate = true, view.Accumulate
+		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
+	case len(t.Feeds) == 0 && view.MovesRows():
+		step.Moved, step.OneWay = true, view.OneWay()
+		step.ByEvent = p.byEvent(&t, view.Moves)
+	default: // what reads it reads the same delta
+		step.ByEvent = p.byEvent(&t, func(tables ivm.Tables, _ ivm.Event) []string { return view.Delta(tables) })
+	}
+	return step
+}
+
+// byEvent are lines of common table expressions for each kind of statement.
+func (p *planner) byEvent(t *render.StreamTable, lines func(ivm.Tables, ivm.Event) []string) map[string][]string {
+	all := map[string][]string{}
+	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
+		all[string(e)] = p.reading(t, func(tables ivm.Tables) []string { return lines(tables, e) }, inStatement)
+	}
+	return all
 }
 
 // follows reports whether a stream table changes with a table in the same statement.

@@ -41,20 +41,34 @@ func (v *View) onlySource() (table *catalog.Relation, reads int) {
 	return table, reads
 }
 
-// GroupsDelta are the lines of common table expressions of which the last, DeltaName, says by how much each group of a Direct view changes.
-func (v *View) GroupsDelta(t Tables) []string {
+// Event is what a statement did to its table.
+type Event string
+
+// The events.
+const (
+	Insert Event = "insert"
+	Update Event = "update"
+	Delete Event = "delete"
+)
+
+// GroupsDelta are the lines of common table expressions of which the last, DeltaName, says by how much each group changes in a statement; none
+// if nothing can.
+func (v *View) GroupsDelta(t Tables, e Event) []string {
 	w := emit.NewWriter(v.Columns, leaves(t))
-	v.groupsDelta(v.grouped(), w)
+	if !v.groupsDelta(v.grouped(), w, e == Update) {
+		return nil
+	}
+	w.CTEs[len(w.CTEs)-1].Keep = len(v.Extremes()) > 0 && e != Insert // then it is read twice
 	return emit.List(w.CTEs)
 }
 
-// groupsDelta writes delta; false if nothing can change.
-func (v *View) groupsDelta(g *grouped, w *emit.Writer) bool {
+// groupsDelta writes delta; false if nothing can change. mixed: rows may come and go.
+func (v *View) groupsDelta(g *grouped, w *emit.Writer, mixed bool) bool {
 	changes := v.calculus().Of(g.node.Input)
 	if changes == nil {
 		return false
 	}
-	from := w.Add(g.inputs(v, changes), g.inputNames(), false)
+	from := w.Add(g.inputs(v, changes, mixed), g.inputNames(), false)
 	w.CTEs = append(w.CTEs, g.delta(from, v.Storage()))
 	return true
 }
@@ -128,7 +142,7 @@ func (v *View) Accumulate(row, added string) []string {
 
 // RowsAnew are the lines of common table expressions of which the last two are touched, the identities that changes touch, and fresh, the
 // rows of a Direct view that have them now.
-func (v *View) RowsAnew(t Tables) []string {
+func (v *View) RowsAnew(t Tables, e Event) []string {
 	w := emit.NewWriter(v.Columns, leaves(t))
 	s := v.Storage()
 	source := v.source()
@@ -154,6 +168,9 @@ func (v *View) RowsAnew(t Tables) []string {
 	})
 	w.Add(rewrite.Distribute(now), s.Stored, true)
 	w.NameLast("fresh")
+	for i := range w.CTEs {
+		w.CTEs[i].Keep = w.CTEs[i].Keep && e != Insert // then each is read once
+	}
 	return emit.List(w.CTEs)
 }
 

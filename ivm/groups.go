@@ -69,7 +69,7 @@ func (a accumulator) fold() emit.Fold {
 // mergeGroups are the common table expressions of which the last, found, has a row for each group that changes: its columns as they are
 // now, __at, where it is stored, and Hash where the storage has it.
 func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
-	if !v.groupsDelta(g, w) {
+	if !v.groupsDelta(g, w, true) {
 		return false
 	}
 	identity := v.Storage()
@@ -83,8 +83,8 @@ func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
 	return true
 }
 
-// inputs are the changes of the groups' rows: keys, values and whether they are counted.
-func (g *grouped) inputs(v *View, changes algebra.Node) algebra.Node {
+// inputs are the changes of the groups' rows: keys, values and whether they are counted. mixed: rows may come and go.
+func (g *grouped) inputs(v *View, changes algebra.Node, mixed bool) algebra.Node {
 	p := &algebra.Project{Input: changes}
 	add := func(e algebra.Scalar) {
 		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(algebra.Info{Name: "x", Nullable: true}), Expr: e})
@@ -102,7 +102,7 @@ func (g *grouped) inputs(v *View, changes algebra.Node) algebra.Node {
 	}
 	node := rewrite.Distribute(p)
 	for _, a := range g.accs {
-		if a.extreme() { // what is added and taken away again must not be taken for an extreme
+		if mixed && a.extreme() { // what is added and taken away again must not be taken for an extreme
 			return &algebra.Consolidate{Input: node}
 		}
 	}

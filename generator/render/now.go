@@ -20,14 +20,14 @@ type Now struct {
 	Pending    []Changes // what is pending, by source
 	NowDelta   []string  // lines of common table expressions over Pending
 
-	GroupsDelta, Regained, RowsAnew []string // see package ivm
-	Accumulate                      func(row, added string) []string
-	KeyColumns                      []string // of the table, of RowsAnew
-	Extremes                        []string
-	Emptied                         string // the condition that nothing is left of group m
-	LostIf                          string // the condition that group m may have lost one by change d
-	ChangedIf                       string // the condition that delta d changes its group; empty if each does
-	PlainSame                       func(a, b string) string
+	Regained   []string // see package ivm
+	Accumulate func(row, added string) []string
+	KeyColumns []string // of the table: what rows are found by
+	Extremes   []string
+	Emptied    string // the condition that nothing is left of group m
+	LostIf     string // the condition that group m may have lost one by change d
+	ChangedIf  string // the condition that delta d changes its group; empty if each does
+	PlainSame  func(a, b string) string
 }
 
 // LockHigh is the upper half of the lock's key, as pg_locks has it.
@@ -168,7 +168,40 @@ type Step struct {
 	Event  string // insert, update or delete
 	Of     Source // with the columns that it reads
 	Absent Name
-	Lines  []string // of Alone: common table expressions for changes of this table only
+
+	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
+	Anew    bool                // they compute the rows that it touched as they are now
+	Merged  bool                // groups that they add to are found by their unique index
+	Moved   bool                // so are rows that they say come and go
+	OneWay  bool                // which only come if rows of the table do, and only go if those do
+}
+
+// Lines are those for the step's event.
+func (s Step) Lines() []string { return s.ByEvent[s.Event] }
+
+// Comes reports whether rows only come, and Goes whether they only go.
+func (s Step) Comes() bool { return s.OneWay && s.Event == "insert" }
+
+// Goes is described at Comes.
+func (s Step) Goes() bool { return s.OneWay && s.Event == "delete" }
+
+// Finds lists the variables for what the step's statement has found.
+func (s Step) Finds() string {
+	switch {
+	case s.Anew || s.Comes() || s.Merged && s.Event == "insert":
+		return ""
+	case s.Merged || s.Moved && !s.Goes():
+		return "v_gone, v_unfound"
+	}
+	return "v_unfound"
+}
+
+// Unless is the condition that delta d changes its group; empty if each does.
+func (s Step) Unless() string {
+	if s.Event == "update" {
+		return s.ChangedIf
+	}
+	return ""
 }
 
 // Read lists the columns of row a that it reads, each with a comma behind it.
@@ -205,17 +238,23 @@ func (e Event) FollowsSettings() bool {
 // Variables are those of the function, with their types.
 func (e Event) Variables() []string {
 	var list []string
-	empty, lost := false, false
+	gone, lost := false, false
 	for _, s := range e.Steps {
-		empty, lost = empty || s.Grouped && len(s.Identity) > 0, lost || s.Loses() != ""
+		gone, lost = gone || s.Grouped && len(s.Identity) > 0, lost || s.Loses() != ""
+	}
+	finds := ""
+	if !e.Chained {
+		for _, s := range e.Alone {
+			finds += s.Finds()
+		}
 	}
 	for _, v := range []struct {
 		wanted bool
 		text   string
 	}{
-		{empty, "v_empty   tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
+		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
 		{len(e.Locked) > 0, "v_open    integer"}, {len(e.Locked) > 0, "v_count   text"},
-		{len(e.Alone) > 0 && !e.Chained, "v_unfound bigint"},
+		{strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
 	} {
 		if v.wanted {
 			list = append(list, v.text)

@@ -64,7 +64,7 @@ func TestFaultsAreFound(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			h := oracle.Hunt{
-				Subject: f.subject, Modes: []string{f.mode}, Shrink: 20 * time.Second, Again: "seed %d", Options: f.options,
+				Subject: f.subject, Modes: []string{f.mode}, Shrink: 2 * time.Minute, Again: "seed %d", Options: f.options,
 			}
 			report, seed := firstFailure(t, h, enough)
 			if report == nil {
@@ -105,7 +105,7 @@ func TestNothingIsFoundInWhatIsRight(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			h := oracle.Hunt{
-				Subject: r.subject, Modes: []string{r.mode}, Shrink: 20 * time.Second, Again: "seed %d", Options: r.options,
+				Subject: r.subject, Modes: []string{r.mode}, Shrink: 2 * time.Minute, Again: "seed %d", Options: r.options,
 			}
 			if report, _ := firstFailure(t, h, 8); report != nil {
 				t.Errorf("\n%s", report.Script())

@@ -1757,13 +1757,13 @@ begin
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    touched as not materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    fresh as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
@@ -1787,13 +1787,13 @@ begin
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    touched as not materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    fresh as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales.present_public_orders(null::sales.absent_public_orders) o
         join touched t on o.order_id = t.order_id
@@ -5786,7 +5786,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'c853bf283ee2a8ebb523b135eeb49801', 'plain');
+values ('sales', '1.0.0', 'f77fa0283e38fdb5c0d8488a83950f3a', 'plain');
 
 select sales.attach();
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'c853bf283ee2a8ebb523b135eeb49801',
+        'digest': 'f77fa0283e38fdb5c0d8488a83950f3a',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
