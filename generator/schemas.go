@@ -2,6 +2,7 @@ package generator
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -35,4 +36,13 @@ func schemaNames(s *spec.Spec) []string {
 		}
 	}
 	return names
+}
+
+// path is the search_path in which queries mean what they meant to the compiler. Temporary tables come last.
+func path(s *spec.Spec) string {
+	var names []string
+	for _, schema := range append([]string{"pg_catalog"}, searchPath(s)...) {
+		names = append(names, sqltext.Ident(schema))
+	}
+	return strings.Join(append(names, "pg_temp"), ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // readsOf lists the relations that stream tables read, with what the generated SQL takes for granted of them.
@@ -60,7 +61,16 @@ func needOf(read render.Read, r *catalog.Relation, view *ivm.View) render.Need {
 		return need
 	}
 	need.Columns = columnsRead(view, r)
-	if read.Made || !groups(view) {
+	if read.Made {
+		return need
+	}
+	need.UniqueOn = view.UniqueOn(r)
+	for _, name := range need.Columns {
+		if c := r.Columns[r.Column(name)]; !c.Varied && sqltext.IsString(c.Type) {
+			need.Alike = append(need.Alike, name)
+		}
+	}
+	if !groups(view) {
 		return need
 	}
 	for _, name := range need.Columns {

@@ -272,6 +272,9 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 			setColumns(&source, r, columnsRead(view, r))
 			t.Changes = append(t.Changes, render.Changes{Source: source, CTE: names[r]})
 			t.Logs = append(t.Logs, source)
+			if key := view.UniqueOn(r); len(key) > 0 && !source.Made {
+				t.ByKey = append(t.ByKey, render.ByKey{Table: source.Table, Columns: key})
+			}
 		}
 		return names[r]
 	}
@@ -291,13 +294,4 @@ func (p *planner) reason(n int) string {
 		return ""
 	}
 	return "cannot be followed: " + strings.Join(reasons, ", ")
-}
-
-// path is the search_path in which queries mean what they meant to the compiler. Temporary tables come last.
-func path(s *spec.Spec) string {
-	var names []string
-	for _, schema := range append([]string{"pg_catalog"}, searchPath(s)...) {
-		names = append(names, sqltext.Ident(schema))
-	}
-	return strings.Join(append(names, "pg_temp"), ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
 // rowKey finds columns of the output that no two rows of the view share, none of them null; nil if there are none. The output has
@@ -28,6 +29,18 @@ func (v *View) rowKey() []Key {
 		}
 	}
 	return keys
+}
+
+// UniqueOn are the columns of a table that no two of its rows share, where stored rows are found because of that; none if they are found otherwise.
+func (v *View) UniqueOn(table *catalog.Relation) []string {
+	if v.Strategy() != MergeRows || v.Storage().Repeats {
+		return nil
+	}
+	var names []string
+	for _, attr := range table.Key {
+		names = append(names, table.Columns[attr].Name)
+	}
+	return names
 }
 
 // facts are what a tree of joins, filters and projections says about its columns.

@@ -44,6 +44,19 @@ func (n Now) lock() uint64 {
 	return uint64(key)
 }
 
+// LockOrder are the relations of Pending, stream tables last.
+func (n Now) LockOrder() []Name {
+	var tables, made []Name
+	for _, p := range n.Pending {
+		if p.Made {
+			made = append(made, p.Table)
+		} else {
+			tables = append(tables, p.Table)
+		}
+	}
+	return append(tables, made...)
+}
+
 // Accumulated sets group row to what it is with row added.
 func (n Now) Accumulated(row, added string) string {
 	return strings.Join(n.Accumulate(row, added), ",\n                ")

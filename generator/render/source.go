@@ -137,10 +137,12 @@ type Read struct {
 // Need is what a stream table takes for granted of a relation that it reads.
 type Need struct {
 	Read
-	Reader  Name
-	Columns []string // that must be there; none: any
-	NotNull []string // those of them that hold no null
-	Types   []string // of Columns, where the generated SQL is for these only, else empty
+	Reader   Name
+	Columns  []string // that must be there; none: any
+	NotNull  []string // those of them that hold no null
+	UniqueOn []string // those that no two rows share, by which rows are found
+	Alike    []string // those of which equal values are the same
+	Types    []string // of Columns, where the generated SQL is for these only, else empty
 }
 
 // ID is the relation's name as the catalog has it.

@@ -55,6 +55,7 @@ type StreamTable struct {
 	RowsSQL string   // query for hidden columns, if there are any
 	Changes []Changes
 	Logs    []Source // of Changes
+	ByKey   []ByKey  // tables by whose keys rows are found
 	Feeds   []Source // where others read its changes: in Log
 	Few     bool     // for a statement that is planned for few changes
 	Outbox  *Outbox  // that it has or can be given; nil if the extension has none
@@ -229,3 +230,15 @@ func Indented(lines []string) string {
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
+
+// ByKey is a table by whose key rows are found.
+type ByKey struct {
+	Table   Name
+	Columns []string
+}
+
+// Key lists the key's columns as SQL.
+func (k ByKey) Key() string { return strings.TrimPrefix(commaBefore("", k.Columns), ", ") }
+
+// Names lists them as text.
+func (k ByKey) Names() string { return strings.Join(k.Columns, ", ") }

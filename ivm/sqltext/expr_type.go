@@ -17,6 +17,12 @@ func IsNumber(typ string) (is, hasSpecial bool) {
 	return slices.Contains(numbers, typ), typ == "numeric"
 }
 
+// IsString reports whether a type is of characters, which a collation compares.
+func IsString(typ string) bool {
+	typ, _, _ = strings.Cut(typ, "(")
+	return slices.Contains([]string{"text", "character varying", "character"}, typ)
+}
+
 // incomparable are types without equality, or with one by which different values are equal.
 var incomparable = []string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"}
 

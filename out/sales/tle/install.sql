@@ -232,13 +232,16 @@ comment on table sales.pgt_source_config is 'What stream tables read.';
 
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
 --
--- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null.
+-- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null; unique_on: those
+-- that no two rows share, by which rows are found; alike: those of which equal values are the same.
 create table sales.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
     columns      name[],
     types        text[],
     not_null     name[] not null,
+    unique_on    name[] not null,
+    alike        name[] not null,
     primary key (source, stream_table)
 );
 comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table.';
@@ -427,12 +430,12 @@ comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a c
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, the change log and the table for what is pending.
--- Reads pg_class, pg_attribute, pg_trigger, pg_inherits.
+-- Reads pg_class, pg_attribute, pg_index, pg_enum, pg_trigger, pg_inherits.
 --
 -- In plpgsql, which keeps the plan: a session looks at each tick.
 --
--- xmin tells that a trigger was disabled and enabled again, or a partition detached and attached: what was written meanwhile is in no
--- log. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
+-- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what was
+-- written meanwhile is in no log, or without that column. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
 -- where rows are now, whatever the snapshot: one that is older finds no rows there.
 create function sales.pgt_source_shape(c sales.pgt_source_config)
     returns text
@@ -449,17 +452,30 @@ begin
         join pg_class r on r.oid = m.oid
     ),
     line (part) as (
-        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relowner, row_security_active(m.oid))
+        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relpersistence, m.relowner, m.relrowsecurity, m.relforcerowsecurity, row_security_active(m.oid))
         from member m
         union all
         select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
         from member m
         join pg_inherits i on i.inhrelid = m.oid
         union all
-        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull)
+        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
+            case when not c.made then a.xmin end)
         from member m
         join pg_attribute a on a.attrelid = m.oid
         where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
+        union all
+        -- A label that is renamed changes rows that nobody writes.
+        select concat_ws(' ', 'label', a.attrelid, a.attname, e.oid, e.enumlabel)
+        from member m
+        join pg_attribute a on a.attrelid = m.oid
+        join pg_type t on t.oid = a.atttypid
+        join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
+        where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns)) and t.oid >= 16384 and not c.made
+        union all
+        select concat_ws(' ', 'unique', i.indkey, i.indnkeyatts, i.indisvalid, i.indimmediate, i.indpred is null, i.indexprs is null)
+        from pg_index i
+        where i.indrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and i.indisunique and not c.made
         union all
         select concat_ws(' ', 'trigger', t.oid, t.xmin, t.tgname, t.tgenabled)
         from member m
@@ -487,7 +503,7 @@ comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests 
 
 -- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
 -- Null for a table with others below it, whose shape has to be looked at.
--- Reads pg_class, pg_attribute, pg_trigger, pg_inherits, each by its index.
+-- Reads pg_class, pg_attribute, pg_index, pg_enum, pg_trigger, pg_inherits, each by its index.
 --
 -- A row of these that was changed has another place (ctid) or was written by another transaction (xmin). The file is the present one,
 -- whatever the snapshot: to an older one the table would seem empty.
@@ -501,7 +517,7 @@ declare
     v_look text;
 begin
     select case when not r.relhassubclass then md5(concat_ws(' ',
-        r.oid, r.relkind, r.relowner, case when coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
+        r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, case when coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
         coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending),
         array(
             select row(i.ctid, i.xmin)
@@ -514,6 +530,20 @@ begin
             from pg_attribute a
             where a.attrelid = r.oid and a.attnum > 0
             order by a.attnum
+        ),
+        array(
+            select row(i.ctid, i.xmin)
+            from pg_index i
+            where i.indrelid = r.oid
+            order by i.indexrelid
+        ),
+        array(
+            select row(e.ctid, e.xmin)
+            from pg_attribute a
+            join pg_type t on t.oid = a.atttypid
+            join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
+            where a.attrelid = r.oid and a.attnum > 0 and a.atttypid >= 16384 -- made by users
+            order by e.oid
         ),
         array(
             select row(t.ctid, t.xmin, p.pronamespace)
@@ -532,7 +562,7 @@ $function$;
 comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at.';
 
 -- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
--- Reads pg_class, pg_attribute, pgt_source_state.
+-- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
 create function sales.pgt_source_problem(
     c sales.pgt_source_config, needs sales.pgt_source_reader, out problem text, out hint text
 )
@@ -546,6 +576,7 @@ declare
     v_column   name;
     v_now      text;
     v_type     text;
+    v_follows  boolean := not c.made and coalesce(c.change_log, c.pending) is not null; -- by triggers
     v_generate text := 'change the spec or its DDL to what is there now, generate and apply';
 begin
     if v_table is null then
@@ -563,6 +594,12 @@ begin
     ) then
         problem := format('view %s was made with another query, which the generated SQL does not follow', c.source);
         hint := format('Make it again as it was, or %s.', v_generate);
+        return;
+    end if;
+
+    if v_follows and exists (select from pg_class r where r.oid = v_table and r.relpersistence = 'u') then
+        problem := format('source %s is unlogged: a crash empties it, which triggers do not see', c.source);
+        hint := format('Run ALTER TABLE %I.%I SET LOGGED, or %s.', c.source_schema, c.source_name, v_generate);
         return;
     end if;
 
@@ -610,6 +647,44 @@ begin
         return;
     end if;
 
+    -- Rows are found by their key.
+    if needs.unique_on <> '{}' and v_follows then
+        if not exists (
+            select
+            from pg_index i
+            where i.indrelid = v_table and i.indisunique and i.indisvalid and i.indimmediate and i.indpred is null and i.indexprs is null
+              and (
+                  select array_agg(a.attname)
+                  from pg_attribute a
+                  where a.attrelid = v_table and a.attnum = any ((i.indkey::smallint[])[0:i.indnkeyatts - 1])
+              ) <@ needs.unique_on
+        ) then
+            problem := format('source %s is not unique by %s any more', c.source, array_to_string(needs.unique_on, ', '));
+            hint := format('Run ALTER TABLE %I.%I ADD UNIQUE (%s), or %s.', c.source_schema, c.source_name, (
+                select string_agg(quote_ident(u.name), ', ')
+                from unnest(needs.unique_on) u (name)
+            ), v_generate);
+            return;
+        elsif v_kind = 'r' and exists (select from pg_inherits i where i.inhparent = v_table) then
+            problem := format('tables inherit from source %s, and no key holds for the rows of them all', c.source);
+            hint := format('Let them inherit no longer, or %s.', v_generate);
+            return;
+        end if;
+    end if;
+
+    select a.attname
+    into v_column
+    from pg_attribute a
+    join pg_collation l on l.oid = a.attcollation
+    where a.attrelid = v_table and a.attname = any (needs.alike) and not l.collisdeterministic
+    order by a.attnum
+    limit 1;
+    if v_column is not null and v_follows then
+        problem := format('values of column %s of source %s may be equal and not the same now, by its collation', v_column, c.source);
+        hint := format('Alter it back, or %s.', v_generate);
+        return;
+    end if;
+
     -- Integers are alike, and so are strings; the rest is what the SQL was made for.
     select w.column_name, format_type(a.atttypid, a.atttypmod), w.type_name
     into v_column, v_now, v_type
@@ -634,6 +709,20 @@ begin
         problem := format('row-level security of source %s applies to %s', c.source, current_user);
         hint := format('Let the table''s owner or a role with BYPASSRLS refresh: a stream table holds rows for everybody, '
             'while triggers see all of them and queries of %s do not.', current_user);
+        return;
+    end if;
+    -- Triggers of immediate mode read it as their owner.
+    select w.rolname
+    into v_column
+    from pg_class r
+    join pg_class own on own.oid = 'sales.pgt_source_config'::regclass
+    join pg_roles w on w.oid = own.relowner
+    where r.oid = v_table and c.pending is not null and r.relrowsecurity and not w.rolsuper and not w.rolbypassrls
+      and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'));
+    if v_column is not null then
+        problem := format('row-level security of source %s applies to %s', c.source, v_column);
+        hint := format('Run ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for everybody.',
+            c.source_schema, c.source_name, v_column);
     end if;
 end;
 $function$;
@@ -969,14 +1058,16 @@ insert into sales.pgt_source_config (
     'sales.changes_public_orders', 'sales.pending_public_orders', array['sales.large_orders', 'sales.customer_payments']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount']::name[],
-    null, array[]::name[]
+    null, array[]::name[],
+    array['order_id']::name[], array['order_id', 'status']::name[]
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.orders', 'sales.customer_payments', array['order_id', 'customer_id']::name[],
-    array['text', 'bigint']::text[], array[]::name[]
+    array['text', 'bigint']::text[], array[]::name[],
+    array[]::name[], array['order_id']::name[]
 );
 
 insert into sales.pgt_source_config (
@@ -986,9 +1077,10 @@ insert into sales.pgt_source_config (
     'sales.changes_public_customers', null, array['sales.customer_payments']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.customers', 'sales.customer_payments', array['customer_id', 'name']::name[],
-    array['bigint', 'text']::text[], array[]::name[]
+    array['bigint', 'text']::text[], array[]::name[],
+    array[]::name[], array['name']::name[]
 );
 
 insert into sales.pgt_source_config (
@@ -998,9 +1090,10 @@ insert into sales.pgt_source_config (
     'sales.changes_public_captured_payments', null, array['sales.customer_payments']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at']::name[],
-    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[]
+    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[],
+    array[]::name[], array['order_id']::name[]
 );
 
 insert into sales.pgt_source_config (
@@ -1010,9 +1103,10 @@ insert into sales.pgt_source_config (
     'sales.changes_sales_customer_payments', null, array['sales.best_customers']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null) values (
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid']::name[],
-    null, array[]::name[]
+    null, array[]::name[],
+    array[]::name[], array[]::name[]
 );
 
 -- Logs rows inserted into public.customers.
@@ -1093,7 +1187,10 @@ create function sales.changes_public_customers_truncate()
     security definer
 as $function$
 begin
-    insert into sales.changes_public_customers (__mult) values (0);
+    insert into sales.changes_public_customers (__mult, customer_id, name)
+    select 0, l.customer_id, l.name
+    from (select) mark
+    left join sales.changes_public_customers l on false;
     return null;
 end;
 $function$;
@@ -1271,7 +1368,10 @@ create function sales.changes_public_orders_truncate()
     security definer
 as $function$
 begin
-    insert into sales.changes_public_orders (__mult) values (0);
+    insert into sales.changes_public_orders (__mult, order_id, customer_id)
+    select 0, l.order_id, l.customer_id
+    from (select) mark
+    left join sales.changes_public_orders l on false;
     return null;
 end;
 $function$;
@@ -1449,7 +1549,10 @@ create function sales.changes_public_captured_payments_truncate()
     security definer
 as $function$
 begin
-    insert into sales.changes_public_captured_payments (__mult) values (0);
+    insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+    select 0, l.order_id, l.amount, l.captured_at
+    from (select) mark
+    left join sales.changes_public_captured_payments l on false;
     return null;
 end;
 $function$;
@@ -2107,7 +2210,10 @@ create function sales.now_public_orders_truncate()
 as $function$
 begin
     if tg_nargs > 0 then
-        insert into sales.pending_public_orders (__mult) values (0);
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 0, l.order_id, l.customer_id, l.status, l.amount
+        from (select) mark
+        left join sales.pending_public_orders l on false;
         return null;
     end if;
     if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
@@ -2602,6 +2708,7 @@ begin
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and (s.seen is null or s.refit))
         or to_regclass('sales.large_orders_rows') is null or to_regclass('sales.large_orders') is null
     then
+        -- As those who write them lock them: tables before what follows from them.
         lock table public.orders in share row exclusive mode;
         perform sales.large_orders_fit();
         select r.inserted, r.deleted into inserted, deleted from sales.large_orders_rebuild() r;
@@ -3760,8 +3867,8 @@ begin
     if v_reason is null then
         begin
             select m.inserted, m.deleted into inserted, deleted from sales.customer_payments_merge() m;
-        exception when sqlstate 'SLR01' or unique_violation then
-            -- A truncated table may have the same keys again.
+        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+            -- A truncated table may have the same keys again; and an expression may fail for rows that have come and gone.
             v_reason := sqlerrm;
         end;
     end if;
@@ -4563,8 +4670,8 @@ begin
     if v_reason is null then
         begin
             select m.inserted, m.deleted into inserted, deleted from sales.best_customers_merge() m;
-        exception when sqlstate 'SLR01' or unique_violation then
-            -- A truncated table may have the same keys again.
+        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+            -- A truncated table may have the same keys again; and an expression may fail for rows that have come and gone.
             v_reason := sqlerrm;
         end;
     end if;
@@ -5793,7 +5900,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f77fa0283e38fdb5c0d8488a83950f3a', 'extension');
+values ('sales', '1.0.0', '6f7b235cdec702f87f16dc36665affa2', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 
