@@ -155,7 +155,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
-		ShownAs: remembered(view.Shown), Same: storage.Same, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
+		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),

@@ -57,12 +57,12 @@ func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *c
 			v.Root = pass(v.Root)
 		}
 	}
-	v.refuseVirtual(pos(0))
+	v.refuseUnseen(pos(0))
 	return v
 }
 
-// refuseVirtual has a view recomputed that reads a column which triggers do not see.
-func (v *View) refuseVirtual(at diag.Pos) {
+// refuseUnseen has a view recomputed that reads what triggers do not see: a virtual column, a table that a crash empties.
+func (v *View) refuseUnseen(at diag.Pos) {
 	if v.Root == nil {
 		return
 	}
@@ -70,6 +70,11 @@ func (v *View) refuseVirtual(at diag.Pos) {
 		read, ok := n.(*algebra.Source)
 		if !ok {
 			return
+		}
+		if read.Table.Unlogged {
+			v.Full = append(v.Full, resolve.Reason{
+				Pos: at, What: "unlogged table " + read.Table.Name, Hint: "make it a logged one: a crash empties it, which no trigger sees",
+			})
 		}
 		for _, c := range read.Cols {
 			if column := read.Table.Columns[c.Attr]; column.Virtual {

@@ -39,12 +39,13 @@ type StreamTable struct {
 	Grouped         bool     // Rows holds accumulators of groups
 	AddsUp          bool     // those of the rows of one log, as they are in it
 	ShownAs         func(alias string) (list, conds []string)
-	Same            func(a, b string) string // the condition that two rows have one identity
-	Repeats         bool                     // Rows has __mult
-	Hashed          bool                     // Rows has __hash
-	Paired          bool                     // Rebuild has differ
-	UniqueKey       string                   // what a unique index on the identity holds; empty if there can be none
-	Lookup          bool                     // an index on the columns of the identity themselves serves too
+	HashOf          func(alias string) string // the hash of its identity
+	Same            func(a, b string) string  // the condition that two rows have one identity
+	Repeats         bool                      // Rows has __mult
+	Hashed          bool                      // Rows has __hash
+	Paired          bool                      // Rebuild has differ
+	UniqueKey       string                    // what a unique index on the identity holds; empty if there can be none
+	Lookup          bool                      // an index on the columns of the identity themselves serves too
 	KeyIndex        Name
 	LookupIndex     Name
 	HashIndex       Name

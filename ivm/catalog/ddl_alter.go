@@ -22,6 +22,8 @@ func (s *script) alterTable(d sqltext.Definition) {
 		s.dropKey(d)
 	case *sqltext.RenameKey:
 		s.alter(d.AlterTable, func(r *Relation) { renameKey(r, d.Name, d.To) })
+	case *sqltext.SetLogged:
+		s.alter(d.AlterTable, func(r *Relation) { r.Unlogged = !d.On })
 	case *sqltext.RowSecurity:
 		s.alter(d.AlterTable, func(r *Relation) { r.RowSecurity = d.On })
 	case *sqltext.Attach:

@@ -18,7 +18,7 @@ func (s *script) createTable(d *sqltext.CreateTable) {
 		}
 		return
 	}
-	r := &Relation{Schema: key.schema, Name: key.name, Kind: tableKind(d), At: s.pos(d.At())}
+	r := &Relation{Schema: key.schema, Name: key.name, Kind: tableKind(d), At: s.pos(d.At()), Unlogged: d.Unlogged}
 	for _, parent := range d.Parents {
 		if p := s.named(parent); p != nil {
 			s.inherit(r, p, d.Partition)

@@ -43,6 +43,7 @@ type Relation struct {
 	Parents     []*Relation // that it inherits from, or the one that it is a partition of
 	Children    []*Relation
 	Partition   bool // of its parent
+	Unlogged    bool // a crash empties it, which no trigger sees
 	RowSecurity bool // what is read depends on who reads
 
 	Query      string   // of a view

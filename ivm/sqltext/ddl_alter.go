@@ -49,6 +49,8 @@ func (r *reader) alterClause(of AlterTable, n *pg_query.AlterTableCmd) {
 		r.addConstraint(of, n.Def.GetConstraint())
 	case pg_query.AlterTableType_AT_DropConstraint:
 		r.add(&DropKey{AlterTable: of, Name: n.Name})
+	case pg_query.AlterTableType_AT_SetLogged, pg_query.AlterTableType_AT_SetUnLogged:
+		r.add(&SetLogged{AlterTable: of, On: n.Subtype == pg_query.AlterTableType_AT_SetLogged})
 	case pg_query.AlterTableType_AT_EnableRowSecurity, pg_query.AlterTableType_AT_DisableRowSecurity:
 		r.add(&RowSecurity{AlterTable: of, On: n.Subtype == pg_query.AlterTableType_AT_EnableRowSecurity})
 	default:

@@ -53,6 +53,7 @@ type CreateTable struct {
 	IfNotExists bool
 	Foreign     bool
 	Temporary   bool
+	Unlogged    bool // a crash empties it
 	Partitioned bool
 	Columns     []TableColumn
 	Likes       []Like
@@ -186,6 +187,12 @@ type DropKey struct {
 type RenameKey struct {
 	AlterTable
 	Name, To string
+}
+
+// SetLogged is SET LOGGED or SET UNLOGGED.
+type SetLogged struct {
+	AlterTable
+	On bool
 }
 
 // RowSecurity is ENABLE or DISABLE ROW LEVEL SECURITY.

@@ -9,6 +9,7 @@ func (r *reader) createTable(n *pg_query.CreateStmt) *CreateTable {
 		Name:        r.rangeVar(n.Relation),
 		IfNotExists: n.IfNotExists,
 		Temporary:   n.Relation.Relpersistence == "t",
+		Unlogged:    n.Relation.Relpersistence == "u",
 		Partitioned: n.Partspec != nil,
 		Partition:   n.Partbound != nil,
 		Of:          r.typeName(n.OfTypename),
