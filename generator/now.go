@@ -56,7 +56,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 	source.AttachFn = p.in(base + "_attach")
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: path(p.spec), State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
 	}
@@ -142,6 +142,7 @@ func (p *planner) completeCaptures() []render.Capture {
 			t := p.tables[i]
 			switch {
 			case !t.Immediate:
+				continue
 			case !t.Direct && p.follows(n, r):
 				c.Locked = append(c.Locked, t)
 				c.Chained = c.Chained || len(p.compiled.reads[n]) > 0
@@ -150,6 +151,9 @@ func (p *planner) completeCaptures() []render.Capture {
 				}
 			case t.Direct && slices.Contains(c.Readers, t.Table):
 				c.Steps = append(c.Steps, p.direct(n, t, r))
+			}
+			if t.OwnPath != ownPath && slices.Contains(c.Readers, t.Table) {
+				c.SearchPath = t.OwnPath
 			}
 		}
 		all = append(all, *c)

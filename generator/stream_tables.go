@@ -82,7 +82,11 @@ func (p *planner) together(group []render.StreamTable) {
 		}
 	}
 	for i := range p.tables {
-		if contains(group, p.tables[i]) && p.readsDiamond(p.compiled.order[i]) {
+		if !contains(group, p.tables[i]) {
+			continue
+		}
+		p.tables[i].Seldom = false // each is filled by itself: the first tick makes them of one moment
+		if p.readsDiamond(p.compiled.order[i]) {
 			p.tables[i].Together, p.tables[i].Apart = locked, apart
 		}
 	}
@@ -152,7 +156,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
-		Query: sqltext.Body(t.Query.Text), SearchPath: path(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
+		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
 		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
@@ -196,7 +200,8 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.ComputedFn = p.in(base + "_computed")
 		computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
 	}
-	table.Rebuild = view.Rebuild(table.Query, table.Rows.String(), computed)
+	table.OwnPath, table.Computes = p.computes(n)
+	table.Rebuild = view.Rebuild(table.Computes, table.Rows.String(), computed)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}

@@ -29,7 +29,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, p.traced.first(aStreamTable, t.ID())), Immediate: t.Immediate, Asked: of.Outbox != nil,
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
 		Table: in(names.Table), DeltaRows: in(names.DeltaRows), Latest: in(names.Latest), IDs: in(names.IDs), Pending: in(names.Pending),
-		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.SearchPath,
+		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
 		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), TellFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
 		DrainFn: p.in(base + "_drain"),
 	}

@@ -24,6 +24,8 @@ type StreamTable struct {
 	RefreshMode, EffectiveMode, Reason, Strategy string
 	Query                                        string   // as the user wrote it
 	SearchPath                                   string   // as SQL, for SET
+	OwnPath                                      string   // the same for what needs no names but the query's functions, operators and types
+	Computes                                     string   // the query, as what needs no other names has it
 	Schedule                                     string   // as the spec has it
 	Due                                          string   // condition that row s of State is due
 	LastDue                                      *LastDue // of a cron expression

@@ -95,6 +95,7 @@ drop function sales.pgt_source_changed(text);
 drop function sales.pgt_capture(regclass);
 drop function sales.pgt_enable(regclass, name, "char");
 drop function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader);
+drop function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader);
 drop function sales.pgt_source_look(sales.pgt_source_config);
 drop function sales.pgt_source_shape(sales.pgt_source_config);
 drop function sales.pgt_log_fits(text, text, name[]);

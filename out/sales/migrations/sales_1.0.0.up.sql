@@ -186,6 +186,8 @@ comment on table sales.pgt_stream_table_config is 'The stream tables of extensio
 --
 -- refit: what stores it may no longer have the columns of the query; the next refresh looks. remake: it has another definition than that.
 --
+-- unkeyed: tables that have lost the key by which rows are found. As long as rows do not share it, all is recomputed.
+--
 -- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
 --
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
@@ -201,7 +203,8 @@ create table sales.pgt_stream_table_state (
     suspended_at       timestamptz,
     refit              boolean     not null default false,
     remake             boolean     not null default false,
-    logged             boolean     not null default false
+    logged             boolean     not null default false,
+    unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
 comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
 
@@ -554,6 +557,30 @@ end;
 $function$;
 comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at.';
 
+-- Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.
+-- Reads pg_class, pg_index, pg_attribute, pg_inherits.
+create function sales.pgt_source_keyed(c sales.pgt_source_config, needs sales.pgt_source_reader)
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select needs.unique_on = '{}' or exists (
+        select
+        from pg_class r
+        join pg_index i on i.indrelid = r.oid
+        where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
+          and i.indisunique and i.indisvalid and i.indimmediate and i.indpred is null and i.indexprs is null
+          and (
+              select array_agg(a.attname)
+              from pg_attribute a
+              where a.attrelid = r.oid and a.attnum = any ((i.indkey::smallint[])[0:i.indnkeyatts - 1])
+          ) <@ needs.unique_on
+          and (r.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = r.oid))
+    );
+$function$;
+comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.';
+
 -- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
 create function sales.pgt_source_problem(
@@ -640,29 +667,15 @@ begin
         return;
     end if;
 
-    -- Rows are found by their key.
-    if needs.unique_on <> '{}' and v_follows then
-        if not exists (
-            select
-            from pg_index i
-            where i.indrelid = v_table and i.indisunique and i.indisvalid and i.indimmediate and i.indpred is null and i.indexprs is null
-              and (
-                  select array_agg(a.attname)
-                  from pg_attribute a
-                  where a.attrelid = v_table and a.attnum = any ((i.indkey::smallint[])[0:i.indnkeyatts - 1])
-              ) <@ needs.unique_on
-        ) then
-            problem := format('source %s is not unique by %s any more', c.source, array_to_string(needs.unique_on, ', '));
-            hint := format('Run ALTER TABLE %I.%I ADD UNIQUE (%s), or %s.', c.source_schema, c.source_name, (
-                select string_agg(quote_ident(u.name), ', ')
-                from unnest(needs.unique_on) u (name)
-            ), v_generate);
-            return;
-        elsif v_kind = 'r' and exists (select from pg_inherits i where i.inhparent = v_table) then
-            problem := format('tables inherit from source %s, and no key holds for the rows of them all', c.source);
-            hint := format('Let them inherit no longer, or %s.', v_generate);
-            return;
-        end if;
+    -- What refreshes recomputes then; writers cannot.
+    if not sales.pgt_source_keyed(c, needs) and exists (
+        select
+        from sales.pgt_stream_table_config t
+        where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
+    ) then
+        problem := format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', '));
+        hint := format('Make one again, on no table that others inherit from, or %s.', v_generate);
+        return;
     end if;
 
     select a.attname
@@ -939,7 +952,12 @@ begin
             ) else s.noted end
     where s.source = p_source;
     update sales.pgt_stream_table_state t
-    set seen = null, own_xid = null, own_no = null, refit = true
+    set seen = null, own_xid = null, own_no = null, refit = true,
+        unkeyed = array_remove(t.unkeyed, p_source) || array(
+            select r.source
+            from sales.pgt_source_reader r
+            where r.source = p_source and r.stream_table = t.stream_table and not sales.pgt_source_keyed(c, r)
+        )
     where t.stream_table = any (c.readers);
 end;
 $function$;
@@ -1803,7 +1821,7 @@ create function sales.now_public_orders_insert()
     returns trigger
     language plpgsql
     security definer
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 begin
@@ -1922,7 +1940,7 @@ create function sales.now_public_orders_update()
     returns trigger
     language plpgsql
     security definer
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 begin
@@ -2086,7 +2104,7 @@ create function sales.now_public_orders_delete()
     returns trigger
     language plpgsql
     security definer
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 begin
@@ -2445,7 +2463,7 @@ comment on sequence sales.large_orders_last_xid is 'The last transaction that fi
 -- From stream_tables.large_orders in the spec.
 create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -2473,9 +2491,15 @@ begin
             s.status as __was3,
             s.amount as __was4
         from (select q.*, true as __comes from (
-SELECT order_id, customer_id, status, amount
-FROM orders
-WHERE amount >= 150
+with
+-- d1: σ(orders)
+d1 as not materialized (
+    select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+    from public.orders o
+    where o.amount >= 150
+)
+select order_id, customer_id, status, amount
+from d1
 ) q) q
         full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
         where q.__comes is null
@@ -2542,7 +2566,7 @@ comment on function sales.large_orders_rebuild() is 'Recomputes stream table sal
 create function sales.large_orders_maintain(p_alone boolean)
     returns void
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set jit = off
     set random_page_cost = 1.1
 as $function$
@@ -2689,6 +2713,7 @@ comment on function sales.large_orders_maintain(bool) is 'Applies to stream tabl
 create function sales.large_orders_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
 as $function$
 declare
     v_started timestamptz := clock_timestamp();
@@ -2786,7 +2811,7 @@ begin
         begin
             perform sales.large_orders_refresh(false);
             update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.large_orders';
-        exception when serialization_failure or deadlock_detected then
+        exception when serialization_failure or deadlock_detected or lock_not_available then
             if p_now then
                 raise;
             end if;
@@ -3033,7 +3058,7 @@ comment on function sales.customer_payments_fit() is 'Makes what stores stream t
 -- changed are mostly in memory.
 create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -3629,7 +3654,7 @@ create function sales.customer_payments_computed(p_as anyelement)
     returns setof anyelement
     language sql
     stable
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
 as $function$
         select s.*
         from (
@@ -3660,7 +3685,7 @@ comment on function sales.customer_payments_computed(anyelement) is 'Computes st
 -- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -3788,9 +3813,8 @@ begin
         perform sales.customer_payments_fit();
     end if;
     select case
-        when s.seen is not null then null
-        when s.last_refresh_at is null then 'filled for the first time'
-        else 'what it has seen is not known any more'
+        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
+        when s.seen is null then 'what it has seen is not known any more'
     end
     into v_reason
     from sales.pgt_stream_table_state s
@@ -3945,7 +3969,7 @@ begin
         begin
             perform sales.customer_payments_refresh(false);
             update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.customer_payments';
-        exception when serialization_failure or deadlock_detected then
+        exception when serialization_failure or deadlock_detected or lock_not_available then
             if p_now then
                 raise;
             end if;
@@ -4544,6 +4568,15 @@ as $function$
 #variable_conflict use_column
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
+    -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
+    update sales.best_customers_rows r
+    set __hash = hash_record_extended(row(r.customer_id, r.name, r.paid), 0)
+    where r.__hash <> hash_record_extended(row(r.customer_id, r.name, r.paid), 0);
+    if found then
+        delete from sales.best_customers_rows r
+        using sales.best_customers_rows s
+        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is not distinct from r.paid and s.ctid < r.ctid;
+    end if;
 
     with
     -- signed: the query − what is stored
@@ -4631,9 +4664,8 @@ begin
         perform sales.best_customers_fit();
     end if;
     select case
-        when s.seen is not null then null
-        when s.last_refresh_at is null then 'filled for the first time'
-        else 'what it has seen is not known any more'
+        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
+        when s.seen is null then 'what it has seen is not known any more'
     end
     into v_reason
     from sales.pgt_stream_table_state s
@@ -4751,7 +4783,7 @@ begin
         begin
             perform sales.best_customers_refresh(false);
             update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.best_customers';
-        exception when serialization_failure or deadlock_detected then
+        exception when serialization_failure or deadlock_detected or lock_not_available then
             if p_now then
                 raise;
             end if;
@@ -5893,7 +5925,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6f7b235cdec702f87f16dc36665affa2', 'plain');
+values ('sales', '1.0.0', '77d3c08cb8a6a18190f5fe93a156ce5c', 'plain');
 
 select sales.attach();
 

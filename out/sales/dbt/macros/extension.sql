@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '6f7b235cdec702f87f16dc36665affa2',
+        'digest': '77d3c08cb8a6a18190f5fe93a156ce5c',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -1,0 +1,68 @@
+package ivm
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Whoever may create in a schema on the path of a function can put an operator there that fits better than PostgreSQL's own, and so run
+// code as the function's owner: for every writer, where that is a trigger. A function needs no schema on its path but pg_catalog where all
+// that the query computes is PostgreSQL's; tables are named with their schemas.
+
+// own are the types of columns that PostgreSQL has itself, as format_type spells them.
+var own = []string{
+	"smallint", "integer", "bigint", "numeric", "real", "double precision", "money", "boolean", "text", "character varying", "character", "name", "\"char\"", "bytea",
+	"date", "time without time zone", "time with time zone", "timestamp without time zone", "timestamp with time zone", "interval", "uuid", "json", "jsonb", "xml",
+	"oid", "bit", "bit varying", "inet", "cidr", "macaddr", "macaddr8", "point", "line", "lseg", "box", "path", "polygon", "circle", "tsvector", "tsquery",
+	"int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange",
+	"int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "tstzmultirange",
+}
+
+// Own reports whether the view reads columns of PostgreSQL's types only, and computes with its functions, operators and types only, whatever
+// the search path. DDL may have others of their names.
+func (v *View) Own(known *catalog.Catalog) bool {
+	if v.Root == nil {
+		return false
+	}
+	all := true
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		if s, ok := n.(*algebra.Source); ok {
+			for _, c := range s.Cols {
+				all = all && isOwn(s.Table.Columns[c.Attr].Type)
+			}
+		}
+		for _, e := range algebra.Exprs(n) {
+			for _, u := range e.Expr.Uses() {
+				all = all && ownUse(u, known)
+			}
+		}
+	})
+	return all
+}
+
+func isOwn(typ string) bool {
+	base, rest, sized := strings.Cut(strings.TrimRight(typ, "[]"), "(")
+	if _, zone, ok := strings.Cut(rest, ")"); sized && ok {
+		base += strings.TrimRight(zone, "[]") // timestamp(3) with time zone
+	}
+	return slices.Contains(own, base)
+}
+
+func ownUse(u sqltext.Use, known *catalog.Catalog) bool {
+	if u.Schema != "" || u.Kind == sqltext.UsesSyntax {
+		return u.Schema == "" || u.Schema == "pg_catalog"
+	}
+	switch u.Kind {
+	case sqltext.UsesFunction:
+		return known.OwnFunction(u.Name)
+	case sqltext.UsesOperator:
+		return known.OwnOperator(u.Name)
+	case sqltext.UsesType:
+		return known.OwnType(u.Name)
+	}
+	return false
+}
