@@ -460,7 +460,7 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where coalesce(c.change_log, c.pending) is not null and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not c.made and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
@@ -2253,6 +2253,11 @@ SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150';
     end if;
+    -- The view is read-only, whatever was granted on it.
+    if not exists (select from pg_trigger t where t.tgrelid = 'sales.large_orders'::regclass and t.tgname = 'sales_read_only') then
+        create trigger sales_read_only instead of insert or update or delete on sales.large_orders
+            for each row execute function sales.pgt_read_only();
+    end if;
 end;
 $function$;
 comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.';
@@ -2823,6 +2828,11 @@ FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
 GROUP BY c.customer_id, c.name';
+    end if;
+    -- The view is read-only, whatever was granted on it.
+    if not exists (select from pg_trigger t where t.tgrelid = 'sales.customer_payments'::regclass and t.tgname = 'sales_read_only') then
+        create trigger sales_read_only instead of insert or update or delete on sales.customer_payments
+            for each row execute function sales.pgt_read_only();
     end if;
 end;
 $function$;
@@ -4026,6 +4036,11 @@ SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500';
     end if;
+    -- The view is read-only, whatever was granted on it.
+    if not exists (select from pg_trigger t where t.tgrelid = 'sales.best_customers'::regclass and t.tgname = 'sales_read_only') then
+        create trigger sales_read_only instead of insert or update or delete on sales.best_customers
+            for each row execute function sales.pgt_read_only();
+    end if;
 end;
 $function$;
 comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it.';
@@ -4983,6 +4998,31 @@ end;
 $function$;
 comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema.';
 
+-- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.
+-- Reads pgt_stream_table_config, pgt_source_reader.
+create function sales.pgt_read_only()
+    returns trigger
+    language plpgsql
+    security definer -- who writes to it may not read these
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_reads text;
+begin
+    select string_agg(r.source, ', ' order by r.source)
+    into v_reads
+    from sales.pgt_stream_table_config c
+    join sales.pgt_source_reader r using (stream_table)
+    where c.pgt_schema = tg_table_schema and c.pgt_name = tg_table_name;
+    raise exception using
+        errcode = '42809', -- as for a materialized view
+        message = format('stream table %I.%I is read-only', tg_table_schema, tg_table_name),
+        detail = 'It holds the rows of its query' || coalesce(' over ' || v_reads, '') || '.',
+        hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
+end;
+$function$;
+comment on function sales.pgt_read_only() is 'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.';
+
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
 create function sales.pgt_time_was_up()
@@ -5788,4 +5828,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f77fa0283e38fdb5c0d8488a83950f3a', 'extension');
+values ('sales', '1.0.0', '0d0ea2869e64750430719d7c24147ca2', 'extension');

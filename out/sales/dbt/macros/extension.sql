@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'f77fa0283e38fdb5c0d8488a83950f3a',
+        'digest': '0d0ea2869e64750430719d7c24147ca2',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
