@@ -5534,12 +5534,7 @@ begin
         update sales.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
     if sales.pgt_sources_fit('sales.large_orders') then
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.remake) then
-            -- A new version defines it in another way: nobody sees it empty.
-            perform sales.large_orders_fit();
-        else
-            perform sales.large_orders_fit();
-        end if;
+        perform sales.large_orders_fit();
     end if;
     if sales.pgt_sources_fit('sales.customer_payments') then
         if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.remake) then
@@ -5565,7 +5560,9 @@ begin
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit and not s.logged) then
         perform sales.large_orders_rebuild();
     end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+    if to_regclass('sales.pending_public_orders') is not null then -- it is missing where the source cannot be followed
+        delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+    end if;
 end;
 $function$;
 comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
@@ -5828,4 +5825,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '0d0ea2869e64750430719d7c24147ca2', 'extension');
+values ('sales', '1.0.0', '2cff265a0fa169d45abcaa3fb815ab85', 'extension');

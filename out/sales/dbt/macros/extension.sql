@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '0d0ea2869e64750430719d7c24147ca2',
+        'digest': '2cff265a0fa169d45abcaa3fb815ab85',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
