@@ -4780,22 +4780,34 @@ WHERE paid >= 500'
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
--- Says which stream table is being filled, and how many of how many that is.
--- Reads pgt_stream_table_state.
+-- Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.
+-- Reads pgt_stream_table_config, pgt_stream_table_state.
 create function sales.pgt_filling(p_stream_table text)
     returns void
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_no  bigint;
+    v_all bigint;
 begin
-    raise notice 'filling %, % of %',
-        p_stream_table,
-        (select count(*) + 1 from sales.pgt_stream_table_state s where s.seen is not null),
-        (select count(*) from sales.pgt_stream_table_state s);
+    with list as (
+        select s.stream_table,
+               s.seen is not null as filled,
+               s.consecutive_errors > 0 as failed,
+               row_number() over (order by c.effective_mode <> 'immediate', c.refresh_order) as place -- in the order of pgt_fill()
+        from sales.pgt_stream_table_state s
+        join sales.pgt_stream_table_config c using (stream_table)
+    )
+    select count(*) filter (where l.stream_table = p_stream_table or l.filled or l.failed and l.place < t.place), count(*)
+    into v_no, v_all
+    from list l
+    join list t on t.stream_table = p_stream_table;
+    raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
 end;
 $function$;
-comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is.';
+comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.';
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
 -- They are sales.large_orders, which follow the same tables.
@@ -5823,7 +5835,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2cff265a0fa169d45abcaa3fb815ab85', 'plain');
+values ('sales', '1.0.0', '93a01d91cbec3b6c0ee754e0dcab1b5b', 'plain');
 
 select sales.attach();
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '2cff265a0fa169d45abcaa3fb815ab85',
+        'digest': '93a01d91cbec3b6c0ee754e0dcab1b5b',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
