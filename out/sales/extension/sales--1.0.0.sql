@@ -2266,7 +2266,7 @@ comment on function sales.large_orders_attach() is 'Makes stream table sales.lar
 -- Writes sales.large_orders_rows, sales.large_orders, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
 create function sales.large_orders_fit()
     returns void
     language plpgsql
@@ -2277,8 +2277,8 @@ as $function$
 declare
     v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders');
     v_detail text;
-    v_grants text[];
-    v_grant  text;
+    v_again  text[];
+    v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.large_orders';
     if v_remake is not true and to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
@@ -2310,12 +2310,29 @@ WHERE amount >= 150
         drop view sales.pgt_probe;
     end if;
 
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.large_orders', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.large_orders',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.large_orders')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['order_id', 'customer_id', 'status', 'amount']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.large_orders')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.large_orders') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.large_orders', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.large_orders') and c.reloptions is not null
     );
     begin
         drop view if exists sales.large_orders;
@@ -2329,8 +2346,8 @@ WHERE amount >= 150
             hint = 'Drop them, refresh it, and create them again.';
     end;
     perform sales.large_orders_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
 end;
@@ -2842,7 +2859,7 @@ comment on function sales.customer_payments_attach() is 'Makes stream table sale
 -- Writes sales.customer_payments_rows, sales.customer_payments, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
 create function sales.customer_payments_fit()
     returns void
     language plpgsql
@@ -2853,8 +2870,8 @@ as $function$
 declare
     v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments');
     v_detail text;
-    v_grants text[];
-    v_grant  text;
+    v_again  text[];
+    v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.customer_payments';
     if v_remake is not true and to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not null then
@@ -2901,12 +2918,29 @@ from d1
         drop view sales.pgt_probe;
     end if;
 
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.customer_payments', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.customer_payments',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.customer_payments')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'payments', 'paid', 'last_paid_at']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.customer_payments')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.customer_payments') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.customer_payments', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.customer_payments') and c.reloptions is not null
     );
     begin
         drop view if exists sales.customer_payments;
@@ -2921,8 +2955,8 @@ from d1
     end;
     perform sales.customer_payments_attach();
     perform sales.changes_sales_customer_payments_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
 end;
@@ -4049,7 +4083,7 @@ comment on function sales.best_customers_attach() is 'Makes stream table sales.b
 -- Writes sales.best_customers_rows, sales.best_customers, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
 create function sales.best_customers_fit()
     returns void
     language plpgsql
@@ -4060,8 +4094,8 @@ as $function$
 declare
     v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers');
     v_detail text;
-    v_grants text[];
-    v_grant  text;
+    v_again  text[];
+    v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.best_customers';
     if v_remake is not true and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
@@ -4093,12 +4127,29 @@ WHERE paid >= 500
         drop view sales.pgt_probe;
     end if;
 
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.best_customers',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.best_customers')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.best_customers')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.best_customers', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
     );
     begin
         drop view if exists sales.best_customers;
@@ -4112,8 +4163,8 @@ WHERE paid >= 500
             hint = 'Drop them, refresh it, and create them again.';
     end;
     perform sales.best_customers_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
 end;
@@ -4181,24 +4232,41 @@ create function sales.best_customers_swap()
     set lock_timeout = '2s'
 as $function$
 declare
-    v_grants text[];
-    v_grant  text;
+    v_again text[];
+    v_each  text;
 begin
     if to_regclass('sales.best_customers_rows_old') is null or not exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is not null) then
         return;
     end if;
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.best_customers',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.best_customers')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.best_customers')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.best_customers', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
     );
     drop view if exists sales.best_customers;
     drop table sales.best_customers_rows_old;
     perform sales.best_customers_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
 exception when lock_not_available or deadlock_detected then
     raise notice '%', 'stream table sales.best_customers shows its old rows until nobody reads them: the next tick tries again';
@@ -5837,4 +5905,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '93a01d91cbec3b6c0ee754e0dcab1b5b', 'extension');
+values ('sales', '1.0.0', '23d562939ce13eeff26d2d9733ef3747', 'extension');

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '93a01d91cbec3b6c0ee754e0dcab1b5b',
+        'digest': '23d562939ce13eeff26d2d9733ef3747',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
