@@ -200,7 +200,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.StreamTables) > 0 {
 		b.add("stream_table/pgt_filling.sql", view)
 		b.families(view)
-		for _, template := range []string{"pgt_stream_table", "pgt_time_was_up", "refresh_stream_table", "pgt_fill"} {
+		for _, template := range []string{"pgt_stream_table", "pgt_read_only", "pgt_time_was_up", "refresh_stream_table", "pgt_fill"} {
 			b.add("stream_table/"+template+".sql", view)
 		}
 		b.surface(view)

@@ -57,7 +57,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 				Relations: []upgrade.Relation{relation("index", index.Name, "")},
 			})
 		}
-		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
+		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("stream_table/attach.sql", t),
 			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s, %s;\n", t.Table, t.Rows, t.Old),

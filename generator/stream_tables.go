@@ -153,7 +153,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 	storage := view.Storage()
 	table := render.StreamTable{
 		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: p.path(t), Order: order,
-		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"),
+		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
 		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ func newApply() *cobra.Command {
 		Use:   "apply",
 		Short: "Installs or upgrades the extension in a database, in one transaction",
 		Long: "Installs or upgrades the extension in one transaction, and fills new stream tables in transactions of their own. A lock that is not to be had within --lock-timeout\n" +
-			"ends the transaction: those who queued behind go on, and it is tried again. What was interrupted, another apply completes.",
+			"ends the transaction: those who queued behind go on, and it is tried again. What was interrupted, another apply completes. The exit status is 3 also if all is\n" +
+			"installed, but a stream table could not be filled.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			switch generator.Flavour(flavour) {
@@ -59,7 +61,7 @@ func newApply() *cobra.Command {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
 				}
 				tellApplied(cmd, e, did)
-				return nil
+				return notFilled(did.Unfilled)
 			})
 		}),
 	}
@@ -104,6 +106,20 @@ func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
 		verb = "installed"
 	}
 	fmt.Fprintf(out, "extension %s %s %s\n", e.Name, e.Version, verb)
+}
+
+// notFilled is the error that apply ends with if the database refused to fill stream tables.
+func notFilled(unfilled []live.Unfilled) error {
+	text := "sluice: not all stream tables are filled:\n"
+	refused := false
+	for _, t := range unfilled {
+		text += fmt.Sprintf("  %s: %s\n", t.Name, cmp.Or(t.Why, "another session is at it"))
+		refused = refused || t.Why != ""
+	}
+	if !refused {
+		return nil // ticks go on with it
+	}
+	return exitError{exitDatabase, text + "hint: all else is in place. Remove the cause, and the next tick fills them, or apply; what is suspended waits for resume_stream_table()\n"}
 }
 
 // withDatabase connects, runs body and sorts its errors: a refusal is wrong input, all else is the database's.

@@ -74,6 +74,7 @@ type Applied struct {
 	Changed        bool
 	Losses         []string
 	Repaired, Left []drift.Difference // from what was installed: what was put right, and what was left as it is
+	Unfilled       []Unfilled         // the rest is in place
 }
 
 // Apply installs, repairs or upgrades an extension in one transaction, and fills its stream tables afterwards. It changes nothing if that very
@@ -89,6 +90,9 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 		err = options.patiently(ctx, unfilled, func(time.Duration) error {
 			return cutOff(conn, options.Progress.now(), fill(ctx, conn, e, options), unfilled)
 		})
+		if err == nil {
+			did.Unfilled, err = readUnfilled(ctx, conn, e.Schema)
+		}
 	}
 	did.Changed = did.Changed && err == nil
 	return did, err

@@ -17,6 +17,7 @@ type StreamTable struct {
 	Rows       Name   // where the rows are stored
 	Old        Name   // where those of an older definition are, which users see until Rows is filled
 	Online     bool   // that is how it is made anew
+	OnWrite    string // the trigger on Table that refuses what is written to it; empty for a definition without it
 	State      Name   // the table with a row for each stream table
 	History    Name
 	ChangeNo   Name

@@ -479,7 +479,7 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where coalesce(c.change_log, c.pending) is not null and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not c.made and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
@@ -2377,6 +2377,11 @@ SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150';
     end if;
+    -- The view is read-only, whatever was granted on it.
+    if not exists (select from pg_trigger t where t.tgrelid = 'sales.large_orders'::regclass and t.tgname = 'sales_read_only') then
+        create trigger sales_read_only instead of insert or update or delete on sales.large_orders
+            for each row execute function sales.pgt_read_only();
+    end if;
 end;
 $function$;
 comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.';
@@ -2385,7 +2390,7 @@ comment on function sales.large_orders_attach() is 'Makes stream table sales.lar
 -- Writes sales.large_orders_rows, sales.large_orders, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
 create function sales.large_orders_fit()
     returns void
     language plpgsql
@@ -2396,8 +2401,8 @@ as $function$
 declare
     v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders');
     v_detail text;
-    v_grants text[];
-    v_grant  text;
+    v_again  text[];
+    v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.large_orders';
     if v_remake is not true and to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
@@ -2429,12 +2434,29 @@ WHERE amount >= 150
         drop view sales.pgt_probe;
     end if;
 
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.large_orders', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.large_orders',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.large_orders')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['order_id', 'customer_id', 'status', 'amount']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.large_orders')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.large_orders') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.large_orders', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.large_orders') and c.reloptions is not null
     );
     begin
         drop view if exists sales.large_orders;
@@ -2448,8 +2470,8 @@ WHERE amount >= 150
             hint = 'Drop them, refresh it, and create them again.';
     end;
     perform sales.large_orders_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
 end;
@@ -2956,6 +2978,11 @@ JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
 GROUP BY c.customer_id, c.name';
     end if;
+    -- The view is read-only, whatever was granted on it.
+    if not exists (select from pg_trigger t where t.tgrelid = 'sales.customer_payments'::regclass and t.tgname = 'sales_read_only') then
+        create trigger sales_read_only instead of insert or update or delete on sales.customer_payments
+            for each row execute function sales.pgt_read_only();
+    end if;
 end;
 $function$;
 comment on function sales.customer_payments_attach() is 'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it.';
@@ -2964,7 +2991,7 @@ comment on function sales.customer_payments_attach() is 'Makes stream table sale
 -- Writes sales.customer_payments_rows, sales.customer_payments, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
 create function sales.customer_payments_fit()
     returns void
     language plpgsql
@@ -2975,8 +3002,8 @@ as $function$
 declare
     v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments');
     v_detail text;
-    v_grants text[];
-    v_grant  text;
+    v_again  text[];
+    v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.customer_payments';
     if v_remake is not true and to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not null then
@@ -3023,12 +3050,29 @@ from d1
         drop view sales.pgt_probe;
     end if;
 
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.customer_payments', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.customer_payments',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.customer_payments')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'payments', 'paid', 'last_paid_at']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.customer_payments')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.customer_payments') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.customer_payments', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.customer_payments') and c.reloptions is not null
     );
     begin
         drop view if exists sales.customer_payments;
@@ -3043,8 +3087,8 @@ from d1
     end;
     perform sales.customer_payments_attach();
     perform sales.changes_sales_customer_payments_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
 end;
@@ -4157,6 +4201,11 @@ SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500';
     end if;
+    -- The view is read-only, whatever was granted on it.
+    if not exists (select from pg_trigger t where t.tgrelid = 'sales.best_customers'::regclass and t.tgname = 'sales_read_only') then
+        create trigger sales_read_only instead of insert or update or delete on sales.best_customers
+            for each row execute function sales.pgt_read_only();
+    end if;
 end;
 $function$;
 comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it.';
@@ -4165,7 +4214,7 @@ comment on function sales.best_customers_attach() is 'Makes stream table sales.b
 -- Writes sales.best_customers_rows, sales.best_customers, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. What was granted is granted again.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
 create function sales.best_customers_fit()
     returns void
     language plpgsql
@@ -4176,8 +4225,8 @@ as $function$
 declare
     v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers');
     v_detail text;
-    v_grants text[];
-    v_grant  text;
+    v_again  text[];
+    v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.best_customers';
     if v_remake is not true and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
@@ -4209,12 +4258,29 @@ WHERE paid >= 500
         drop view sales.pgt_probe;
     end if;
 
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.best_customers',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.best_customers')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.best_customers')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.best_customers', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
     );
     begin
         drop view if exists sales.best_customers;
@@ -4228,8 +4294,8 @@ WHERE paid >= 500
             hint = 'Drop them, refresh it, and create them again.';
     end;
     perform sales.best_customers_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
 end;
@@ -4297,24 +4363,41 @@ create function sales.best_customers_swap()
     set lock_timeout = '2s'
 as $function$
 declare
-    v_grants text[];
-    v_grant  text;
+    v_again text[];
+    v_each  text;
 begin
     if to_regclass('sales.best_customers_rows_old') is null or not exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is not null) then
         return;
     end if;
-    v_grants := array(
-        select format('grant %s on %s to %s', g.privilege_type, 'sales.best_customers', case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end)
-        from pg_class c
-        cross join aclexplode(c.relacl) g
+    v_again := array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.best_customers',
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, c.relowner
+            from pg_class c
+            cross join aclexplode(c.relacl) a
+            where c.oid = to_regclass('sales.best_customers')
+            union all
+            select a.*, t.attname, c.relowner
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
+            cross join aclexplode(t.attacl) a
+            where c.oid = to_regclass('sales.best_customers')
+        ) g
         left join pg_roles r on r.oid = g.grantee
-        where c.oid = to_regclass('sales.best_customers') and g.grantee <> c.relowner
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', 'sales.best_customers', array_to_string(c.reloptions, ', '))
+        from pg_class c
+        where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
     );
     drop view if exists sales.best_customers;
     drop table sales.best_customers_rows_old;
     perform sales.best_customers_attach();
-    foreach v_grant in array v_grants loop
-        execute v_grant;
+    foreach v_each in array v_again loop
+        execute v_each;
     end loop;
 exception when lock_not_available or deadlock_detected then
     raise notice '%', 'stream table sales.best_customers shows its old rows until nobody reads them: the next tick tries again';
@@ -4906,22 +4989,34 @@ WHERE paid >= 500'
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
--- Says which stream table is being filled, and how many of how many that is.
--- Reads pgt_stream_table_state.
+-- Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.
+-- Reads pgt_stream_table_config, pgt_stream_table_state.
 create function sales.pgt_filling(p_stream_table text)
     returns void
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_no  bigint;
+    v_all bigint;
 begin
-    raise notice 'filling %, % of %',
-        p_stream_table,
-        (select count(*) + 1 from sales.pgt_stream_table_state s where s.seen is not null),
-        (select count(*) from sales.pgt_stream_table_state s);
+    with list as (
+        select s.stream_table,
+               s.seen is not null as filled,
+               s.consecutive_errors > 0 as failed,
+               row_number() over (order by c.effective_mode <> 'immediate', c.refresh_order) as place -- in the order of pgt_fill()
+        from sales.pgt_stream_table_state s
+        join sales.pgt_stream_table_config c using (stream_table)
+    )
+    select count(*) filter (where l.stream_table = p_stream_table or l.filled or l.failed and l.place < t.place), count(*)
+    into v_no, v_all
+    from list l
+    join list t on t.stream_table = p_stream_table;
+    raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
 end;
 $function$;
-comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is.';
+comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.';
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
 -- They are sales.large_orders, which follow the same tables.
@@ -5121,6 +5216,31 @@ begin
 end;
 $function$;
 comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema.';
+
+-- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.
+-- Reads pgt_stream_table_config, pgt_source_reader.
+create function sales.pgt_read_only()
+    returns trigger
+    language plpgsql
+    security definer -- who writes to it may not read these
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_reads text;
+begin
+    select string_agg(r.source, ', ' order by r.source)
+    into v_reads
+    from sales.pgt_stream_table_config c
+    join sales.pgt_source_reader r using (stream_table)
+    where c.pgt_schema = tg_table_schema and c.pgt_name = tg_table_name;
+    raise exception using
+        errcode = '42809', -- as for a materialized view
+        message = format('stream table %I.%I is read-only', tg_table_schema, tg_table_name),
+        detail = 'It holds the rows of its query' || coalesce(' over ' || v_reads, '') || '.',
+        hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
+end;
+$function$;
+comment on function sales.pgt_read_only() is 'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.';
 
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
@@ -5633,12 +5753,7 @@ begin
         update sales.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
     if sales.pgt_sources_fit('sales.large_orders') then
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.remake) then
-            -- A new version defines it in another way: nobody sees it empty.
-            perform sales.large_orders_fit();
-        else
-            perform sales.large_orders_fit();
-        end if;
+        perform sales.large_orders_fit();
     end if;
     if sales.pgt_sources_fit('sales.customer_payments') then
         if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.remake) then
@@ -5664,7 +5779,9 @@ begin
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit and not s.logged) then
         perform sales.large_orders_rebuild();
     end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+    if to_regclass('sales.pending_public_orders') is not null then -- it is missing where the source cannot be followed
+        delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+    end if;
 end;
 $function$;
 comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
@@ -5927,4 +6044,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '77d3c08cb8a6a18190f5fe93a156ce5c', 'extension');
+values ('sales', '1.0.0', '4564519ff3968254cca08e22a019632a', 'extension');

@@ -24,6 +24,7 @@ drop function sales.pgt_status();
 drop procedure sales.pgt_fill();
 drop function sales.refresh_stream_table(text);
 drop function sales.pgt_time_was_up();
+drop function sales.pgt_read_only();
 drop function sales.pgt_stream_table(text);
 drop procedure sales.pgt_fill_immediate();
 drop function sales.large_orders_go_live();

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '77d3c08cb8a6a18190f5fe93a156ce5c',
+        'digest': '4564519ff3968254cca08e22a019632a',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
