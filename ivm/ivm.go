@@ -2,6 +2,8 @@
 package ivm
 
 import (
+	"sync"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -15,7 +17,8 @@ type View struct {
 	resolve.Result
 	Columns *algebra.Columns
 
-	only *catalog.Relation // the one table that changes; nil: any may
+	only    *catalog.Relation // the one table that changes; nil: any may
+	storage func() Storage    // asked for each column
 }
 
 // OnlyChanging is the view where nothing but one table changes.
@@ -48,6 +51,7 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
 	before := errs.Len()
 	v := &View{Columns: &algebra.Columns{}}
+	v.storage = sync.OnceValue(v.stored)
 	v.Result = resolve.Query(parsed, pos, known, v.Columns, errs)
 	if errs.Len() > before {
 		return nil

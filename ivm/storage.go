@@ -121,7 +121,9 @@ func (s Storage) HashOf(a string) string {
 }
 
 // Storage says how the view's rows are stored.
-func (v *View) Storage() Storage {
+func (v *View) Storage() Storage { return v.storage() }
+
+func (v *View) stored() Storage {
 	s := v.layout()
 	types, varied := map[string]string{}, map[string]bool{}
 	for _, o := range v.Output {
