@@ -4914,10 +4914,10 @@ create function sales.large_orders_catch_up()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_held  bigint;
-    v_state record;
-    v_rows  bigint;
-    v_total bigint := 0::bigint;
+    v_held   bigint;
+    v_state  record;
+    v_rows   bigint;
+    v_total  bigint := 0::bigint;
 begin
     with held as (
         select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
@@ -5006,7 +5006,7 @@ create procedure sales.pgt_fill_immediate()
     language plpgsql
 as $procedure$
 declare
-    v_rows bigint;
+    v_rows   bigint;
 begin
     -- sales.large_orders
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
@@ -5910,7 +5910,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '23d562939ce13eeff26d2d9733ef3747', 'extension');
+values ('sales', '1.0.0', 'bf06117437faab34f4d402a2f0ebd94a', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

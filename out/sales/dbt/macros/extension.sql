@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '23d562939ce13eeff26d2d9733ef3747',
+        'digest': 'bf06117437faab34f4d402a2f0ebd94a',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
