@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'bf06117437faab34f4d402a2f0ebd94a',
+        'digest': 'fc3935f1e3fac264c7acfe028cfb4f5a',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
