@@ -33,6 +33,9 @@ func (f Family) Schema() string { return sqltext.Ident(f.SchemaName) }
 // First is the member that stands for all.
 func (f Family) First() string { return f.Members[0].ID() }
 
+// Several reports whether one of them may stand in the way of others.
+func (f Family) Several() bool { return len(f.Members) > 1 }
+
 // List names the members for people.
 func (f Family) List() string {
 	var names []string

@@ -2742,8 +2742,7 @@ $function$;
 comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
--- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
--- counted, and out of the sources of stream tables until it ends.
+-- Writes pgt_lease_log, and pgt_origin.
 create function events.after_restore()
     returns void
     language plpgsql
@@ -3022,7 +3021,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '9f15dc58169d4179d85b862d3f56ad22', 'plain');
+values ('events', '1.0.0', 'a3994be1c7c4fb13da9de11bde702046', 'plain');
 
 select events.attach();
 

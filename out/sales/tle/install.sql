@@ -1670,7 +1670,7 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.';
 
--- Makes the change log of sales.customer_payments, where they are missing.
+-- Makes the change log of sales.customer_payments where it is missing.
 -- Writes sales.changes_sales_customer_payments.
 create function sales.changes_sales_customer_payments_attach()
     returns void
@@ -1703,7 +1703,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments, where they are missing.';
+comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments where it is missing.';
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
@@ -1750,7 +1750,7 @@ begin
         errcode = '42703',
         message = format('column %s is gone, and stream tables in immediate mode read it', p_name),
         detail = format('It was of type %s. Stream tables: %s. No statement may leave them behind.', pg_typeof(p_column), p_readers),
-        hint = 'Name or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
+        hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
 comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
@@ -5053,10 +5053,10 @@ create function sales.large_orders_catch_up()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_held  bigint;
-    v_state record;
-    v_rows  bigint;
-    v_total bigint := 0::bigint;
+    v_held   bigint;
+    v_state  record;
+    v_rows   bigint;
+    v_total  bigint := 0::bigint;
 begin
     with held as (
         select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
@@ -5145,7 +5145,7 @@ create procedure sales.pgt_fill_immediate()
     language plpgsql
 as $procedure$
 declare
-    v_rows bigint;
+    v_rows   bigint;
 begin
     -- sales.large_orders
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
@@ -5839,8 +5839,8 @@ $function$;
 comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
--- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
--- counted, and out of the sources of stream tables until it ends.
+-- Writes stream tables and their logs, and pgt_origin.
+-- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
     returns void
     language plpgsql
@@ -6049,7 +6049,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '4564519ff3968254cca08e22a019632a', 'extension');
+values ('sales', '1.0.0', '852439aff3b99af40600808abff1d757', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

@@ -4246,8 +4246,8 @@ $function$;
 comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
--- Writes what is derived from each inbox, stream tables and their logs, and pgt_origin. Keeps writers out of an inbox while it is
--- counted, and out of the sources of stream tables until it ends.
+-- Writes what is derived from each inbox, and pgt_origin.
+-- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
     returns void
     language plpgsql
@@ -4573,7 +4573,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '01c1617882b2f962bb0664d0f51c1501', 'plain');
+values ('shop', '1.0.0', '89d2c7442123695f34432e5d5c07a5bf', 'plain');
 
 select pgtrickle.attach();
 

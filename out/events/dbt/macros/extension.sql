@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '9f15dc58169d4179d85b862d3f56ad22',
+        'digest': 'a3994be1c7c4fb13da9de11bde702046',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

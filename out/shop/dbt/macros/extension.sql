@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': '01c1617882b2f962bb0664d0f51c1501',
+        'digest': '89d2c7442123695f34432e5d5c07a5bf',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
