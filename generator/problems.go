@@ -81,6 +81,49 @@ func record(at diag.Pos, column string) diag.Error {
 	}
 }
 
+func repeatedColumn(at, first diag.Pos, name string) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "duplicate-column",
+		Message: fmt.Sprintf("column %q specified more than once", name),
+		Hint:    "give it another name with AS",
+	}
+	if first == at { // both come from a star
+		e.Hint = "name the columns instead, and give one of the two another name with AS"
+	} else {
+		e.Also = []diag.Note{{Pos: first, Message: "the other one is here"}}
+	}
+	return e
+}
+
+func internalColumn(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q has the name of a column of Sluice's own, which it stores beside the query's", name),
+		Hint:    "give it another name with AS",
+	}
+}
+
+func internalSource(at diag.Pos, r *catalog.Relation, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q of %s has the name of a column of Sluice's own, beside which its changes are logged", name, r.SQLName()),
+		Hint:    "rename it in the table, or use refresh_mode: full, which logs nothing; an alias in the query does not help",
+		Also:    []diag.Note{{Pos: r.Columns[r.Column(name)].At, Message: "it stands here"}},
+	}
+}
+
+func noColumn(column spec.Text, table string, names []string) diag.Error {
+	e := diag.Error{
+		Pos: column.At, Code: "unknown-column",
+		Message: fmt.Sprintf("column %q does not exist in stream table %s", column.Value, table),
+		Hint:    "its columns are " + strings.Join(names, ", "),
+	}
+	if near := diag.Nearest(column.Value, names); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return e
+}
+
 func renamedFromLive(at, live diag.Pos, d declared) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "bad-rename",

@@ -156,23 +156,3 @@ func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.View) {
 		}
 	}
 }
-
-// mostColumns is how many columns a table of PostgreSQL can have, less what is stored beside a query's.
-const mostColumns = 1600 - 3
-
-// checkColumns refuses queries and sources whose columns no table of ours can hold.
-func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
-	for _, o := range view.Output {
-		if view.Columns.Info(o.ID).Type == sqltext.Record {
-			c.errs.Add(record(t.Query.At, o.Name))
-		}
-	}
-	if n := len(view.Storage().Stored); n > mostColumns {
-		c.errs.Add(tooWide(t.Query.At, "this query", n))
-	}
-	for _, r := range view.Sources {
-		if n := len(columnsRead(view, r)); n > mostColumns {
-			c.errs.Add(tooWide(t.Query.At, "what it reads of "+r.SQLName(), n))
-		}
-	}
-}

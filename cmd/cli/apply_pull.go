@@ -22,8 +22,8 @@ func generateFor(cmd *cobra.Command) (*generator.Extension, error) {
 
 // generateWith is generateFor, with the spec, whose DDL makes all that the extension reads.
 func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, error) {
-	specs, problems := spec.Load(option(cmd, "file"))
-	if err := invalid(problems); err != nil {
+	specs, problems, err := load(cmd, generator.CheckReading)
+	if err != nil {
 		return nil, nil, err
 	}
 	if len(specs) != 1 {

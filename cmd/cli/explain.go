@@ -9,7 +9,6 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/explain"
-	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
@@ -60,8 +59,8 @@ func oneOf(flag, value string, allowed []string) error {
 }
 
 func showExplanation(cmd *cobra.Command, name, stage, format string) error {
-	specs, problems := spec.Load(option(cmd, "file"))
-	if err := invalid(problems); err != nil {
+	specs, problems, err := load(cmd, generator.Check)
+	if err != nil {
 		return err
 	}
 	var names []string

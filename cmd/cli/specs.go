@@ -12,8 +12,8 @@ import (
 
 // generate loads and compiles the specs that --file names; whatever is wrong with any of them is one error.
 func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
-	specs, problems := spec.Load(option(cmd, "file"))
-	if err := invalid(problems); err != nil {
+	specs, problems, err := load(cmd, generator.Check)
+	if err != nil {
 		return nil, err
 	}
 	var extensions []*generator.Extension
@@ -27,6 +27,19 @@ func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
 		extensions = append(extensions, e)
 	}
 	return extensions, invalid(problems)
+}
+
+// load loads the specs that --file names. If something is wrong with one, check finds what else is, and all of it is the error; otherwise it is
+// for who compiles them to find, and to add to the list.
+func load(cmd *cobra.Command, check func(*spec.Spec) *diag.List) ([]*spec.Spec, *diag.List, error) {
+	specs, problems := spec.Load(option(cmd, "file"))
+	if problems.Empty() {
+		return specs, problems, nil
+	}
+	for _, s := range specs {
+		problems.Merge(check(s))
+	}
+	return nil, nil, invalid(problems)
 }
 
 // generateOne is generate for commands that talk about one extension.

@@ -90,6 +90,7 @@ func loadOne(files []string, readFiles func(*Spec, *diag.List), errs *diag.List)
 	if readable && !merged.Given("extension") && !merged.meant["extension"] {
 		errs.Add(missingField(merged.At, "extension", "the spec"))
 	}
+	merged.partial = !readable
 	readFiles(merged, errs)
 	merged.complete()
 	merged.validate(errs)

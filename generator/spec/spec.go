@@ -20,6 +20,7 @@ const (
 type Spec struct {
 	Place          `yaml:"-"`
 	Files          []string        `yaml:"-"` // the files it was read from, in order
+	partial        bool            `yaml:"-"` // one of them could not be read
 	DDL            []diag.Block    `yaml:"-"` // the files that Schema names, read
 	Version        int             `yaml:"version" jsonschema:"required,enum=1" jsonschema_description:"Version of this format: 1."`
 	Extension      Extension       `yaml:"extension" jsonschema_description:"What is generated. Stands in one file of a directory."`

@@ -61,6 +61,17 @@ func (l *List) Merge(other *List) {
 	}
 }
 
+// Without is the list without the errors that have a code.
+func (l *List) Without(code string) *List {
+	rest := &List{sources: l.sources}
+	for _, e := range l.errors {
+		if e.Code != code {
+			rest.Add(e)
+		}
+	}
+	return rest
+}
+
 // Len counts the errors recorded so far, repeated ones included.
 func (l *List) Len() int { return len(l.errors) }
 

@@ -18,6 +18,7 @@ func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar 
 		}
 		if call, ok := e.Call(); ok {
 			r.checkCall(call, clause)
+			r.checkNested(call)
 		}
 		r.checkTime(e)
 		return sqltext.Expr{}, false
@@ -34,7 +35,9 @@ func (r *resolver) bindAll(list []sqltext.Expr, s *scope, clause string) []algeb
 
 // conditions binds what AND joins, one by one.
 func (r *resolver) conditions(e sqltext.Expr, s *scope, clause string) []algebra.Scalar {
-	return r.bindAll(e.Conjuncts(), s, clause)
+	all := r.bindAll(e.Conjuncts(), s, clause)
+	r.checkCondition(e, all, clause)
+	return all
 }
 
 // bindRef binds one name. One that is unknown is reported and stays.

@@ -12,6 +12,8 @@ func (r *resolver) checkCall(call sqltext.Call, clause string) {
 	switch {
 	case means.Known && means.Least == sqltext.Volatile:
 		r.errs.Add(volatileCall(r.pos(call.Pos), call.Name+"()"))
+	case call.Over != nil && clause != "":
+		r.errs.Add(misplacedWindow(r.pos(call.Pos), clause))
 	case call.Over != nil:
 		r.full(call.Pos, "window function", "")
 	case means.Known && means.Aggregate && !means.Plain && clause != "":
@@ -21,6 +23,41 @@ func (r *resolver) checkCall(call sqltext.Call, clause string) {
 	case isClock(call.Name) && (call.Schema == "" || call.Schema == "pg_catalog"):
 		r.full(call.Pos, "the time of day ("+call.Name+")", "compare with it where the stream table is read")
 	}
+}
+
+// checkNested refuses what an aggregate's arguments cannot hold, since they are computed for each row of a group.
+func (r *resolver) checkNested(call sqltext.Call) {
+	if !r.isAggregate(call) {
+		return
+	}
+	if inner, ok := r.callIn([]sqltext.Expr{call.Filter}, r.isAggregate); ok {
+		r.errs.Add(misplacedAggregate(r.pos(inner.Pos), "FILTER"))
+	}
+	args := slices.Clone(call.Args)
+	for _, item := range call.Order {
+		args = append(args, item.Expr)
+	}
+	if inner, ok := r.callIn(args, r.isAggregate); ok {
+		r.errs.Add(nestedAggregate(r.pos(inner.Pos)))
+	}
+	if inner, ok := r.callIn(args, isWindow); ok {
+		r.errs.Add(windowInAggregate(r.pos(inner.Pos)))
+	}
+}
+
+func isWindow(call sqltext.Call) bool { return call.Over != nil }
+
+// callIn finds the first call of a kind in expressions, but for subqueries in them.
+func (r *resolver) callIn(list []sqltext.Expr, is func(sqltext.Call) bool) (sqltext.Call, bool) {
+	for _, e := range list {
+		if call, ok := e.Call(); ok && is(call) {
+			return call, true
+		}
+		if call, ok := r.callIn(e.Children(), is); ok {
+			return call, true
+		}
+	}
+	return sqltext.Call{}, false
 }
 
 // clocks are the functions whose result changes by itself.

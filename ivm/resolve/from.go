@@ -70,23 +70,24 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	}
 	var node algebra.Node
 	var columns []column
+	var open bool
 	switch table.Kind {
 	case catalog.MaterializedView: // its columns are those of its query
 		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
 		r.reads(table)
 		rel := r.columnsOf(t, table)
-		node, columns = rel.node, rel.columns()
+		node, columns, open = rel.node, rel.columns(), rel.open != nil
 	case catalog.View:
 		rel := r.view(t, table)
-		node, columns = rel.node, rel.columns()
+		node, columns, open = rel.node, rel.columns(), rel.open != nil
 	default:
 		node, columns = r.source(t, table)
 	}
-	named := namedTable{name: nameOf(t), columns: r.rename(t.Pos, columns, nameOf(t), t.Columns)}
+	named := namedTable{name: nameOf(t), columns: r.rename(t.Pos, columns, nameOf(t), t.Columns), open: open}
 	if t.Alias == "" {
 		named.schema = table.Schema
 	}
-	return node, &scope{tables: []namedTable{named}, visible: named.columns}
+	return node, &scope{tables: []namedTable{named}, visible: named.columns, open: open}
 }
 
 // relation finds a table or view by name.
@@ -157,25 +158,14 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 
 // columnsOf resolves the query of a materialized view for its columns only: what it reads is not read with it.
 func (r *resolver) columnsOf(t *sqltext.TableRef, view *catalog.Relation) relation {
-	apart := *r
-	result := *r.result
-	apart.result = &result
-	return apart.view(t, view)
+	return r.apart().view(t, view)
 }
 
-// cte resolves a reference to a WITH query.
-func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope) {
-	with := cte.with
-	if with.Search != nil || with.Cycle != nil || slices.ContainsFunc(sqltext.Tables(with.Query), func(o *sqltext.TableRef) bool {
-		return o.Schema == "" && o.Name == with.Name && cte.outer.find(o.Name) == nil && r.relation("", o.Name) == nil
-	}) {
-		r.full(with.Pos, "recursive WITH query", "")
-		return r.opaque(nameOf(t), with.Columns)
-	}
-	rel := r.query(with.Query, &scope{ctes: cte.outer})
-	columns := r.rename(with.Pos, rel.columns(), with.Name, with.Columns)
-	columns = r.rename(t.Pos, columns, nameOf(t), t.Columns)
-	return rel.node, &scope{tables: []namedTable{{name: nameOf(t), columns: columns}}, visible: columns}
+// apart is a resolver whose reads and reasons go nowhere; problems are reported.
+func (r *resolver) apart() *resolver {
+	apart := *r
+	apart.result = &Result{}
+	return &apart
 }
 
 func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.Node, *scope) {
@@ -188,7 +178,7 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 		r.full(item.Pos, "LATERAL subquery that reads what stands before it", "")
 	}
 	columns := r.rename(item.Pos, rel.columns(), item.Alias, item.Columns)
-	return rel.node, &scope{tables: []namedTable{{name: item.Alias, columns: columns}}, visible: columns}
+	return rel.node, rel.under(item.Alias, columns)
 }
 
 // function is for now something to recompute.
@@ -222,6 +212,12 @@ func (r *resolver) rename(at int, columns []column, table string, names []string
 		columns[i].name = name
 	}
 	return columns
+}
+
+// under is the scope of a query in FROM: its alias and the names that its columns go by.
+func (rel relation) under(alias string, columns []column) *scope {
+	open := rel.open != nil
+	return &scope{tables: []namedTable{{name: alias, columns: columns, open: open}}, visible: columns, open: open}
 }
 
 func (rel relation) columns() []column {

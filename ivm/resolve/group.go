@@ -28,9 +28,13 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 		g.add(item, s, targets)
 	}
 	g.node.Global = len(q.Group) == 0
-	var having []algebra.Scalar
-	for _, e := range q.Having.Conjuncts() {
-		having = append(having, g.over(r.bind(e, s, ""), e.At()))
+	having := r.bindAll(q.Having.Conjuncts(), s, "")
+	r.checkCondition(q.Having, having, "HAVING")
+	if inner, ok := r.callIn([]sqltext.Expr{q.Having}, isWindow); ok {
+		r.errs.Add(misplacedWindow(r.pos(inner.Pos), "HAVING"))
+	}
+	for i, e := range q.Having.Conjuncts() {
+		having[i] = g.over(having[i], e.At())
 	}
 	rel := r.project(nil, targets, func(t target) algebra.Scalar { return g.over(r.bind(t.expr, s, ""), t.expr.At()) })
 	var input algebra.Node = g.node
@@ -76,13 +80,13 @@ func (g *grouper) meant(e sqltext.Expr, s *scope, targets []target) (target, boo
 	}
 	ref, ok := e.Ref()
 	if !ok || len(ref.Parts) != 1 {
-		return target{sqltext.FigureName(e, nil), e}, true
+		return target{sqltext.FigureName(e, nil), e, e.At()}, true
 	}
 	name := ref.Parts[0]
 	if n := slices.IndexFunc(targets, func(t target) bool { return t.name == name }); n >= 0 && len(named(s.visible, name)) == 0 {
 		return targets[n], true
 	}
-	return target{name, e}, true
+	return target{name, e, e.At()}, true
 }
 
 // key adds a key to group by and returns its column.

@@ -19,6 +19,14 @@ func unknownColumn(at diag.Pos, name string, among []column) diag.Error {
 	}
 }
 
+func unknownStar(at diag.Pos) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: "what columns * stands for is not known here",
+		Hint:    "name the columns",
+	}
+}
+
 func ambiguousColumn(at diag.Pos, name string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "ambiguous-column",
@@ -87,6 +95,38 @@ func misplacedAggregate(at diag.Pos, clause string) diag.Error {
 		Pos: at, Code: "grouping",
 		Message: fmt.Sprintf("aggregate functions are not allowed in %s", clause),
 		Hint:    "filter groups with HAVING",
+	}
+}
+
+func nestedAggregate(at diag.Pos) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: "aggregate function calls cannot be nested",
+		Hint:    "compute the inner one in a subquery of its own, with its groups, and aggregate that",
+	}
+}
+
+func windowInAggregate(at diag.Pos) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: "aggregate function calls cannot contain window function calls",
+		Hint:    "compute it in a subquery, and aggregate that",
+	}
+}
+
+func misplacedWindow(at diag.Pos, clause string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: fmt.Sprintf("window functions are not allowed in %s", clause),
+		Hint:    "compute it in a subquery, and use its column",
+	}
+}
+
+func notBoolean(at diag.Pos, clause, typ string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "not-boolean",
+		Message: fmt.Sprintf("argument of %s must be type boolean, not type %s", clause, typ),
+		Hint:    "compare it with something",
 	}
 }
 

@@ -12,44 +12,34 @@ import (
 func (r *resolver) query(q sqltext.Query, outer *scope) relation {
 	switch q := q.(type) {
 	case *sqltext.Select:
-		return r.sel(q, r.with(q.With, outer))
+		return r.with(q.With, outer, func(s *scope) relation { return r.sel(q, s) })
 	case *sqltext.SetOp:
-		return r.setOp(q, r.with(q.With, outer))
+		return r.with(q.With, outer, func(s *scope) relation { return r.setOp(q, s) })
 	case *sqltext.Values:
-		return r.values(q, r.with(q.With, outer))
+		return r.with(q.With, outer, func(s *scope) relation { return r.values(q, s) })
 	}
 	panic("unknown kind of query")
-}
-
-// with adds WITH queries to what is visible. Each reference resolves them anew,
-// so that each has columns of its own.
-func (r *resolver) with(queries []sqltext.CTE, outer *scope) *scope {
-	if len(queries) == 0 {
-		return outer
-	}
-	s := &scope{}
-	if outer != nil {
-		*s = *outer
-	}
-	for _, q := range queries {
-		s.ctes = &cteScope{with: q, outer: s.ctes}
-	}
-	return s
 }
 
 // setOp resolves UNION, INTERSECT and EXCEPT.
 func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 	left, right := r.query(q.Left, outer), r.query(q.Right, outer)
 	r.tail(q.Tail, q.Pos)
+	if left.open == nil {
+		left.open = right.open
+	}
 	if q.Kind != sqltext.Union {
 		r.full(q.Pos, string(q.Kind), "")
+		return left
+	}
+	if left.open != nil {
 		return left
 	}
 	if len(left.ids) != len(right.ids) {
 		r.errs.Add(wrongArity(r.pos(q.Right.At()), "UNION"))
 		return left
 	}
-	rel, mixed := relation{names: left.names}, false
+	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
 		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable, Varied: l.Varied || rt.Varied}
@@ -70,9 +60,9 @@ func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 	node := &algebra.Values{}
 	rel := relation{node: node}
-	for i := range q.Rows[0] {
+	for i, value := range q.Rows[0] {
 		name := "column" + itoa(i+1)
-		rel.names = append(rel.names, name)
+		rel.names, rel.at = append(rel.names, name), append(rel.at, r.pos(max(0, value.At())))
 		rel.ids = append(rel.ids, r.columns.New(algebra.Info{Name: name, Nullable: true}))
 	}
 	node.Cols = rel.ids

@@ -25,6 +25,7 @@ type Result struct {
 type Output struct {
 	Name string
 	ID   algebra.ColID
+	Pos  diag.Pos // of the item of the select list that it comes from
 }
 
 // Reason is a part of a query that nothing but recomputing follows.
@@ -37,7 +38,11 @@ type Reason struct {
 // Query resolves a parsed query; pos tells where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	r := &resolver{catalog: c, columns: columns, errs: errs, result: &Result{}, origin: map[algebra.ColID]origin{}, pos: pos}
+	before := errs.Len()
 	rel := r.query(q, nil)
+	if rel.open != nil && errs.Len() == before { // what is unknown for an error was reported
+		errs.Add(unknownStar(*rel.open))
+	}
 	r.result.Output = rel.outputs()
 	r.result.Root = rel.node
 	if len(r.result.Full) > 0 {
@@ -78,12 +83,14 @@ type relation struct {
 	node  algebra.Node
 	names []string
 	ids   []algebra.ColID
+	at    []diag.Pos // where each comes from
+	open  *diag.Pos  // of a star that stands for columns which are not known besides; nil if all are known
 }
 
 func (rel relation) outputs() []Output {
 	out := make([]Output, len(rel.ids))
 	for i, id := range rel.ids {
-		out[i] = Output{rel.names[i], id}
+		out[i] = Output{rel.names[i], id, rel.at[i]}
 	}
 	return out
 }

@@ -29,24 +29,10 @@ type column struct {
 	id   algebra.ColID
 }
 
-// cteScope holds the WITH queries that are visible, innermost first.
-type cteScope struct {
-	with  sqltext.CTE
-	outer *cteScope // what the WITH query itself sees
-}
-
-func (s *cteScope) find(name string) *cteScope {
-	for ; s != nil; s = s.outer {
-		if s.with.Name == name {
-			return s
-		}
-	}
-	return nil
-}
-
 // column finds what a column reference means, from the innermost scope out.
 func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 	name, qualifier := ref.Parts[len(ref.Parts)-1], ref.Parts[:len(ref.Parts)-1]
+	var seen []column
 	for at := s; at != nil; at = at.outer {
 		among, open := at.visible, at.open
 		if len(qualifier) > 0 {
@@ -56,6 +42,7 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 			}
 			among, open = t.columns, t.open
 		}
+		seen = append(seen, among...)
 		switch found := named(among, name); {
 		case len(found) == 1:
 			return found[0], true
@@ -68,7 +55,7 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 			r.errs.Add(refused(r.pos(ref.Pos), "column "+name, "it is a row's place or age, not a value"))
 			return 0, false
 		case len(qualifier) > 0 || at.outer == nil:
-			r.errs.Add(unknownColumn(r.pos(ref.Pos), name, among))
+			r.errs.Add(unknownColumn(r.pos(ref.Pos), name, seen))
 			return 0, false
 		}
 	}

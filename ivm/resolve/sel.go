@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -16,11 +17,13 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	}
 	targets := r.targets(q.Targets, s)
 	var rel relation
+	open := r.openStar(q.Targets, s)
 	if r.grouped(q, targets) {
 		rel = r.group(q, node, s, targets)
 	} else {
 		rel = r.project(node, targets, func(t target) algebra.Scalar { return r.bind(t.expr, s, "") })
 	}
+	rel.open = open
 	if q.Distinct {
 		rel.node = &algebra.Distinct{Input: rel.node}
 	}
@@ -35,6 +38,7 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 type target struct {
 	name string
 	expr sqltext.Expr
+	at   int
 }
 
 func (r *resolver) targets(list []sqltext.Target, s *scope) []target {
@@ -42,21 +46,21 @@ func (r *resolver) targets(list []sqltext.Target, s *scope) []target {
 	for _, t := range list {
 		switch {
 		case t.Expr.Star():
-			all = append(all, r.star(t.Expr, s)...)
+			all = append(all, r.star(t, s)...)
 		case t.Alias != "":
-			all = append(all, target{t.Alias, t.Expr})
+			all = append(all, target{t.Alias, t.Expr, t.Pos})
 		default:
-			all = append(all, target{sqltext.FigureName(t.Expr, nil), t.Expr})
+			all = append(all, target{sqltext.FigureName(t.Expr, nil), t.Expr, t.Pos})
 		}
 	}
 	return all
 }
 
 // star is what * or t.* stands for.
-func (r *resolver) star(e sqltext.Expr, s *scope) []target {
-	ref, ok := e.Ref()
+func (r *resolver) star(item sqltext.Target, s *scope) []target {
+	ref, ok := item.Expr.Ref()
 	if !ok {
-		r.full(e.At(), "expansion of a row", "name its columns")
+		r.full(item.Expr.At(), "expansion of a row", "name its columns")
 		return nil
 	}
 	columns := s.visible
@@ -70,9 +74,29 @@ func (r *resolver) star(e sqltext.Expr, s *scope) []target {
 	}
 	var all []target
 	for _, c := range columns {
-		all = append(all, target{c.name, sqltext.Column(int(c.id))})
+		all = append(all, target{c.name, sqltext.Column(int(c.id)), item.Pos})
 	}
 	return all
+}
+
+// openStar finds a star that stands for columns which are not known.
+func (r *resolver) openStar(list []sqltext.Target, s *scope) *diag.Pos {
+	for _, item := range list {
+		if !item.Expr.Star() {
+			continue
+		}
+		ref, ok := item.Expr.Ref()
+		open := !ok || s.open
+		if len(ref.Parts) > 0 {
+			t := s.table(ref.Parts)
+			open = t != nil && t.open
+		}
+		if open {
+			at := r.pos(max(0, item.Pos))
+			return &at
+		}
+	}
+	return nil
 }
 
 // project makes the columns of a select list.
@@ -89,7 +113,7 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 		}
 		item.ID = r.columns.New(info)
 		p.Items = append(p.Items, item)
-		rel.names, rel.ids = append(rel.names, t.name), append(rel.ids, item.ID)
+		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
 	}
 	rel.node = p
 	return rel

@@ -78,6 +78,19 @@ func (e Expr) Conjuncts() []Expr {
 	return all
 }
 
+// Logic returns AND, OR or NOT and the conditions below it; no word for other expressions.
+func (e Expr) Logic() (word string, args []Expr) {
+	b := e.node.GetBoolExpr()
+	if b == nil {
+		return "", nil
+	}
+	return logicWords[b.Boolop], exprs(b.Args)
+}
+
+var logicWords = map[pg_query.BoolExprType]string{
+	pg_query.BoolExprType_AND_EXPR: "AND", pg_query.BoolExprType_OR_EXPR: "OR", pg_query.BoolExprType_NOT_EXPR: "NOT",
+}
+
 // Equality returns the sides of l = r, the operator being = or OPERATOR(pg_catalog.=).
 func (e Expr) Equality() (l, r Expr, ok bool) {
 	x := e.node.GetAExpr()

@@ -69,6 +69,15 @@ func IsExact(typ string) bool {
 	return slices.Contains(exact, plain) || plain == "numeric" && plain != typ // with a scale
 }
 
+// Unsized is a type without what it says of the length of its values, as messages of PostgreSQL name it.
+func Unsized(typ string) string { return lengths.ReplaceAllString(typ, "") }
+
+// IsBuiltin reports whether a type, or that of the elements of an array, is one of PostgreSQL's.
+func IsBuiltin(typ string) bool {
+	typ = strings.TrimRight(Unsized(typ), "[]")
+	return slices.Contains(common, typ) || slices.Contains(exact, typ) || slices.Contains(incomparable, typ)
+}
+
 // Image is what tells equal values of a column apart that are not the same.
 func Image(column string) string { return column + `::text collate "C"` }
 
