@@ -151,6 +151,11 @@ func (r Read) ID() string { return r.Table.Plain() }
 // Schema returns the extension's schema as SQL.
 func (r Read) Schema() string { return sqltext.Ident(r.SchemaName) }
 
+// FoundByKey reports whether rows of a reader are found by its key.
+func (r Read) FoundByKey() bool {
+	return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
+}
+
 // ReaderList are the readers as a list of literals.
 func (r Read) ReaderList() string { return literals(r.Readers) }
 

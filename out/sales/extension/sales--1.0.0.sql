@@ -212,7 +212,7 @@ comment on table sales.pgt_stream_table_state is 'How far each stream table has 
 
 -- What stream tables read.
 --
--- columns: that any of them reads; null: not known.
+-- columns: that any of them reads; null: not known. keyed: rows of one of them are found by its key.
 -- kind: table, view, or other for what is read anew each time. change_log: null where no refresh follows its
 -- changes; pending: null where no stream table in immediate mode does.
 create table sales.pgt_source_config (
@@ -221,6 +221,7 @@ create table sales.pgt_source_config (
     source_name   name    not null,
     kind          text    not null,
     made          boolean not null, -- a stream table of ours
+    keyed         boolean not null,
     columns       name[],
     change_log    text,             -- as regclass reads it
     pending       text,             -- as regclass reads it
@@ -426,14 +427,51 @@ as $function$
 $function$;
 comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no others. A column that the source has lost does no harm: what does not read it goes on.';
 
+-- The labels of an enum, or of the one that a type's elements or values are of; null if there is none.
+-- Reads pg_type, pg_enum.
+create function sales.pgt_type_labels(p_type oid)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return (
+        select string_agg(concat_ws(' ', e.oid, e.enumlabel), ',' order by e.oid)
+        from pg_type t
+        join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
+        where t.oid = p_type
+    );
+end;
+$function$;
+comment on function sales.pgt_type_labels(oid) is 'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none.';
+
+-- Tells one state of a table's indexes from another.
+-- Reads pg_index.
+create function sales.pgt_source_indexes(p_table oid)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return (
+        select string_agg(concat_ws(' ', i.indexrelid, i.xmin), ',' order by i.indexrelid)
+        from pg_index i
+        where i.indrelid = p_table
+    );
+end;
+$function$;
+comment on function sales.pgt_source_indexes(oid) is 'Tells one state of a table''s indexes from another.';
+
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, the change log and the table for what is pending.
--- Reads pg_class, pg_attribute, pg_index, pg_enum, pg_trigger, pg_inherits.
+-- Reads pg_class, pg_attribute, pg_index, pg_trigger, pg_inherits.
 --
 -- In plpgsql, which keeps the plan: a session looks at each tick.
 --
 -- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what was
--- written meanwhile is in no log, or without that column. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
+-- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
 -- where rows are now, whatever the snapshot: one that is older finds no rows there.
 create function sales.pgt_source_shape(c sales.pgt_source_config)
     returns text
@@ -458,18 +496,10 @@ begin
         join pg_inherits i on i.inhrelid = m.oid
         union all
         select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
-            case when not c.made then a.xmin end)
+            case when not c.made then a.xmin end, case when a.atttypid >= 16384 then sales.pgt_type_labels(a.atttypid) end)
         from member m
         join pg_attribute a on a.attrelid = m.oid
         where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
-        union all
-        -- A label that is renamed changes rows that nobody writes.
-        select concat_ws(' ', 'label', a.attrelid, a.attname, e.oid, e.enumlabel)
-        from member m
-        join pg_attribute a on a.attrelid = m.oid
-        join pg_type t on t.oid = a.atttypid
-        join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
-        where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns)) and t.oid >= 16384 and not c.made
         union all
         select concat_ws(' ', 'unique', i.indkey, i.indnkeyatts, i.indisvalid, i.indimmediate, i.indpred is null, i.indexprs is null)
         from pg_index i
@@ -501,7 +531,7 @@ comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests 
 
 -- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
 -- Null for a table with others below it, whose shape has to be looked at.
--- Reads pg_class, pg_attribute, pg_index, pg_enum, pg_trigger, pg_inherits, each by its index.
+-- Reads pg_class, pg_attribute, pg_trigger, pg_inherits, each by its index, and others only where they matter.
 --
 -- A row of these that was changed has another place (ctid) or was written by another transaction (xmin). The file is the present one,
 -- whatever the snapshot: to an older one the table would seem empty.
@@ -524,25 +554,12 @@ begin
             order by i.inhseqno
         ),
         array(
-            select row(a.ctid, a.xmin)
+            select row(a.ctid, a.xmin, case when a.atttypid >= 16384 then sales.pgt_type_labels(a.atttypid) end) -- made by users
             from pg_attribute a
             where a.attrelid = r.oid and a.attnum > 0
             order by a.attnum
         ),
-        array(
-            select row(i.ctid, i.xmin)
-            from pg_index i
-            where i.indrelid = r.oid
-            order by i.indexrelid
-        ),
-        array(
-            select row(e.ctid, e.xmin)
-            from pg_attribute a
-            join pg_type t on t.oid = a.atttypid
-            join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
-            where a.attrelid = r.oid and a.attnum > 0 and a.atttypid >= 16384 -- made by users
-            order by e.oid
-        ),
+        case when c.keyed then sales.pgt_source_indexes(r.oid) end,
         array(
             select row(t.ctid, t.xmin, p.pronamespace)
             from pg_trigger t
@@ -1065,9 +1082,9 @@ $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
 ) values (
-    'public.orders', 'public', 'orders', 'table', false, array['order_id', 'customer_id', 'status', 'amount']::name[],
+    'public.orders', 'public', 'orders', 'table', false, true, array['order_id', 'customer_id', 'status', 'amount']::name[],
     'sales.changes_public_orders', 'sales.pending_public_orders', array['sales.large_orders', 'sales.customer_payments']
 );
 
@@ -1084,9 +1101,9 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
 ) values (
-    'public.customers', 'public', 'customers', 'table', false, array['customer_id', 'name']::name[],
+    'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name']::name[],
     'sales.changes_public_customers', null, array['sales.customer_payments']
 );
 
@@ -1097,9 +1114,9 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
 ) values (
-    'public.captured_payments', 'public', 'captured_payments', 'table', false, array['order_id', 'amount', 'captured_at']::name[],
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at']::name[],
     'sales.changes_public_captured_payments', null, array['sales.customer_payments']
 );
 
@@ -1110,9 +1127,9 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, array['customer_id', 'name', 'paid']::name[],
+    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid']::name[],
     'sales.changes_sales_customer_payments', null, array['sales.best_customers']
 );
 
@@ -6044,4 +6061,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '852439aff3b99af40600808abff1d757', 'extension');
+values ('sales', '1.0.0', '6d31bb8dcb6180f3f4781e54c8c3c1db', 'extension');

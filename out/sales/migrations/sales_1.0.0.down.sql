@@ -99,6 +99,8 @@ drop function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source
 drop function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader);
 drop function sales.pgt_source_look(sales.pgt_source_config);
 drop function sales.pgt_source_shape(sales.pgt_source_config);
+drop function sales.pgt_source_indexes(oid);
+drop function sales.pgt_type_labels(oid);
 drop function sales.pgt_log_fits(text, text, name[]);
 drop function sales.pgt_members(oid);
 drop function sales.pgt_fit(anyelement, anycompatible, int8);

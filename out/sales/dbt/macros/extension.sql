@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '852439aff3b99af40600808abff1d757',
+        'digest': '6d31bb8dcb6180f3f4781e54c8c3c1db',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
