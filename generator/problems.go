@@ -95,6 +95,14 @@ func repeatedColumn(at, first diag.Pos, name string) diag.Error {
 	return e
 }
 
+func nameTooLong(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "name-too-long",
+		Message: fmt.Sprintf("name %q is %d bytes long; PostgreSQL's names have at most %d", name, len(name), spec.MaxNameBytes),
+		Hint:    "shorten it; PostgreSQL would cut it off, without an error",
+	}
+}
+
 func internalColumn(at diag.Pos, name string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "reserved-name",
