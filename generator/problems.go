@@ -58,7 +58,7 @@ func notIncremental(mode string, at diag.Pos, what, hint string) diag.Error {
 	if hint == "" {
 		hint = "use refresh_mode auto or full, which recompute it"
 	}
-	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow a %s", mode, what), Hint: hint}
+	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow %s", mode, indefinite(what)), Hint: hint}
 }
 
 func notImmediate(at diag.Pos, what, hint string) diag.Error {
@@ -206,6 +206,16 @@ func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
 		}
 	}
 	return e
+}
+
+// indefinite puts an article before a part of a query, unless it has one, is several, or is words of SQL alone.
+func indefinite(what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	isWords := first == strings.ToUpper(first) && (rest == "" || !strings.Contains(rest, "query"))
+	if first == "the" || first == "changes" || strings.HasSuffix(what, "sets") || isWords {
+		return what
+	}
+	return article(what) + " " + what
 }
 
 func article(noun string) string {

@@ -17,11 +17,6 @@ func (c checker) streamTable(t *StreamTable) {
 	if why, has := noChangesToCount[t.RefreshMode]; has && t.Fuse != nil {
 		c.report(t.Field("fuse"), noFuse, t.RefreshMode, why)
 	}
-	for _, columns := range t.Indexes {
-		if len(columns) == 0 {
-			c.report(t.Field("indexes"), emptyIndex, t.Name)
-		}
-	}
 }
 
 // noChangesToCount says why a fuse cannot act in a mode.
