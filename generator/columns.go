@@ -33,6 +33,18 @@ func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
 	c.checkIndexes(t, view)
 }
 
+// checkLengths reports names in a query that PostgreSQL would cut, and whether there are any: the parser has cut them.
+func (c *compiler) checkLengths(q spec.Query) bool {
+	seen := map[string]bool{}
+	for _, name := range sqltext.Names(q.Text) {
+		if len(name.Name) > spec.MaxNameBytes && !seen[name.Name] {
+			seen[name.Name] = true
+			c.errs.Add(nameTooLong(q.Pos(name.Offset), name.Name))
+		}
+	}
+	return len(seen) > 0
+}
+
 // checkDistinct refuses a name that two columns have.
 func (c *compiler) checkDistinct(view *ivm.View) {
 	first := map[string]diag.Pos{}

@@ -58,7 +58,7 @@ func notIncremental(mode string, at diag.Pos, what, hint string) diag.Error {
 	if hint == "" {
 		hint = "use refresh_mode auto or full, which recompute it"
 	}
-	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow a %s", mode, what), Hint: hint}
+	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow %s", mode, indefinite(what)), Hint: hint}
 }
 
 func notImmediate(at diag.Pos, what, hint string) diag.Error {
@@ -93,6 +93,14 @@ func repeatedColumn(at, first diag.Pos, name string) diag.Error {
 		e.Also = []diag.Note{{Pos: first, Message: "the other one is here"}}
 	}
 	return e
+}
+
+func nameTooLong(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "name-too-long",
+		Message: fmt.Sprintf("name %q is %d bytes long; PostgreSQL's names have at most %d", name, len(name), spec.MaxNameBytes),
+		Hint:    "shorten it; PostgreSQL would cut it off, without an error",
+	}
 }
 
 func internalColumn(at diag.Pos, name string) diag.Error {
@@ -198,6 +206,16 @@ func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
 		}
 	}
 	return e
+}
+
+// indefinite puts an article before a part of a query, unless it has one, is several, or is words of SQL alone.
+func indefinite(what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	isWords := first == strings.ToUpper(first) && (rest == "" || !strings.Contains(rest, "query"))
+	if first == "the" || first == "changes" || strings.HasSuffix(what, "sets") || isWords {
+		return what
+	}
+	return article(what) + " " + what
 }
 
 func article(noun string) string {

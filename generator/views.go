@@ -76,6 +76,9 @@ func (c *compiler) compile(n int) {
 // view compiles a query.
 func (c *compiler) view(n int) *ivm.View {
 	query := c.spec.StreamTables[n].Query
+	if c.checkLengths(query) {
+		return nil
+	}
 	if q := c.parsed[n]; q != nil {
 		return ivm.CompileParsed(q, query.Pos, c.known, c.errs)
 	}

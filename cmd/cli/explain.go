@@ -75,7 +75,7 @@ func showExplanation(cmd *cobra.Command, name, stage, format string) error {
 			return invalid(problems)
 		}
 		for _, t := range s.StreamTables {
-			names = append(names, t.Name)
+			names = append(names, t.Name, t.Relation.Name)
 		}
 	}
 	hint := ""

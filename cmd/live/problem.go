@@ -74,7 +74,11 @@ func (s *Status) ofStreamTable(t StreamTableStatus) []Problem {
 	case "suspended":
 		return []Problem{{fmt.Sprintf("stream table %s is suspended%s", t.Name, why), "remove the cause, then " + s.call("resume_stream_table", t.Name)}}
 	case "failing":
-		return []Problem{{fmt.Sprintf("stream table %s is failing%s", t.Name, why), "it is tried again when it is due; the third error in a row suspends it"}}
+		hint := "it is tried again when it is due"
+		if t.Errors > 1 { // a single one may be a source's, of which any number suspends nothing
+			hint += "; the third error in a row suspends it"
+		}
+		return []Problem{{fmt.Sprintf("stream table %s is failing%s", t.Name, why), hint}}
 	case "stale":
 		return []Problem{{fmt.Sprintf("stream table %s is stale%s", t.Name, why), "it goes on by itself once what it comes from does"}}
 	case "initializing":

@@ -139,12 +139,16 @@ func (d *decoder) entries(n *yaml.Node, what string, visit func(key, value *yaml
 func (d *decoder) list(n *yaml.Node, v reflect.Value, f field) {
 	if n.Kind != yaml.SequenceNode {
 		if !isNull(n) {
-			d.errs.Add(wrongType(d.pos(n), f.name, "a list", n))
+			d.errs.Add(noList(d.pos(n), f.name, n, f.inList || v.Type().Elem().Kind() == reflect.Slice))
 			return
 		}
 	}
+	if f.inList && len(n.Content) == 0 {
+		d.errs.Add(emptyInList(d.pos(n), f.name))
+		return
+	}
 	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Content)))
-	element := field{name: singular(f.name), rules: f.rules}
+	element := field{name: singular(f.name), rules: f.rules, inList: true}
 	for _, item := range n.Content {
 		target := reflect.New(v.Type().Elem()).Elem()
 		d.value(item, target, element)

@@ -120,14 +120,30 @@ func wrongType(at diag.Pos, name, expected string, n *yaml.Node) diag.Error {
 	switch {
 	case expected == expectedText(rules{}) && n.Kind == yaml.ScalarNode:
 		e.Hint = fmt.Sprintf("put it in quotes: %q", n.Value)
-	case strings.HasPrefix(expected, "a list") && n.Kind == yaml.ScalarNode:
-		e.Hint = fmt.Sprintf("write a list: [%s]", n.Value)
 	case expected == expectedTruth && yamlOneTruth[strings.ToLower(n.Value)] != "":
 		e.Hint = "write " + yamlOneTruth[strings.ToLower(n.Value)]
 	case n.Kind == yaml.ScalarNode && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
 		e.Hint = "leave out the quotes"
 	}
 	return e
+}
+
+// noList is at what should be a list; nested where that is one of lists, or in one.
+func noList(at diag.Pos, name string, n *yaml.Node, nested bool) diag.Error {
+	e := wrongType(at, name, "a list", n)
+	switch {
+	case n.Kind != yaml.ScalarNode:
+	case nested:
+		e.Hint = fmt.Sprintf("write a list of lists: [[%s]]", n.Value)
+	default:
+		e.Hint = fmt.Sprintf("write a list: [%s]", n.Value)
+	}
+	return e
+}
+
+func emptyInList(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "missing-value", Message: fmt.Sprintf("%q is an empty list", name),
+		Hint: "put something into it, as in [[total], [region, total]], or leave it out"}
 }
 
 func noObject(at diag.Pos, name string, n *yaml.Node, fields []string) diag.Error {

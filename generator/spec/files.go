@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/diag"
 )
@@ -48,6 +49,9 @@ func beside(at diag.Pos, path string) string {
 	return filepath.Join(filepath.Dir(at.File), path)
 }
 
+// byteOrderMark is what some editors put before a text.
+const byteOrderMark = "\ufeff"
+
 func readBeside(at diag.Pos, path string, errs *diag.List) (diag.Block, bool) {
 	resolved := beside(at, path)
 	if path == "" {
@@ -58,6 +62,7 @@ func readBeside(at diag.Pos, path string, errs *diag.List) (diag.Block, bool) {
 		errs.Add(unreadable(at, resolved, err))
 		return diag.Block{}, false
 	}
-	errs.AddSource(resolved, string(content))
-	return diag.WholeFile(resolved, string(content)), true
+	text := strings.TrimPrefix(string(content), byteOrderMark)
+	errs.AddSource(resolved, text)
+	return diag.WholeFile(resolved, text), true
 }

@@ -13,6 +13,7 @@ type field struct {
 	name     string
 	index    int
 	rules    rules
+	inList   bool // an item of a list
 	isSwitch bool // true and false stand for an object with its defaults, and none
 }
 
@@ -38,7 +39,7 @@ func fieldsOf(t reflect.Type) []field {
 		f := t.Field(i)
 		if name := f.Tag.Get("yaml"); name != "-" {
 			isSwitch := f.Tag.Get("spec") == "switch"
-			fields = append(fields, field{name, i, parseRules(f.Tag.Get("jsonschema")), isSwitch})
+			fields = append(fields, field{name: name, index: i, rules: parseRules(f.Tag.Get("jsonschema")), isSwitch: isSwitch})
 		}
 	}
 	fieldCache.Store(t, fields)

@@ -39,6 +39,8 @@ func (s *Schedule) parse(text string) (problem string) {
 	switch {
 	case text == "calculated":
 		*s = Schedule{Calculated: true}
+	case strings.HasPrefix(text, "@"):
+		problem = noCronWord(text)
 	case len(strings.Fields(text)) > 1:
 		if _, problem = parseCron(text); problem == "" {
 			*s = Schedule{Cron: strings.Join(strings.Fields(text), " ")}
@@ -47,6 +49,22 @@ func (s *Schedule) parse(text string) (problem string) {
 		problem = s.parseEvery(text)
 	}
 	return problem
+}
+
+// cronWords are what some crons take instead of five fields.
+var cronWords = map[string]string{
+	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
+	"@hourly": "0 * * * *",
+}
+
+func noCronWord(text string) (problem string) {
+	if fields, known := cronWords[strings.ToLower(text)]; known {
+		return "words for cron expressions are not supported; write " + fields
+	}
+	if every, ok := strings.CutPrefix(text, "@every "); ok {
+		return "words for cron expressions are not supported; write " + every
+	}
+	return "words for cron expressions are not supported"
 }
 
 func (s *Schedule) parseEvery(text string) (problem string) {

@@ -14,11 +14,14 @@ func (c checker) streamTable(t *StreamTable) {
 	if t.Outbox != nil && immediate && !t.Outbox.Immediate {
 		c.report(t.Outbox.At, immediateOutbox, t.Name)
 	}
-	for _, columns := range t.Indexes {
-		if len(columns) == 0 {
-			c.report(t.Field("indexes"), emptyIndex, t.Name)
-		}
+	if why, has := noChangesToCount[t.RefreshMode]; has && t.Fuse != nil {
+		c.report(t.Field("fuse"), noFuse, t.RefreshMode, why)
 	}
+}
+
+// noChangesToCount says why a fuse cannot act in a mode.
+var noChangesToCount = map[string]string{
+	RefreshFull: "which counts no changes: it recomputes everything", RefreshImmediate: "which applies changes within the statements that make them",
 }
 
 func (c checker) query(t *StreamTable) {

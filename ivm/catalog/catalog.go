@@ -69,6 +69,16 @@ func (c *Catalog) RelationNames() []string {
 	return c.namesIn(c.path)
 }
 
+// QualifiedNames returns the names of all relations with their schemas, for diag.Nearest.
+func (c *Catalog) QualifiedNames() []string {
+	var names []string
+	for key := range c.relations {
+		names = append(names, key.String())
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (c *Catalog) namesIn(path []string) []string {
 	var names []string
 	for key := range c.relations {

@@ -65,7 +65,7 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	}
 	table := r.relation(t.Schema, t.Name)
 	if table == nil {
-		r.errs.Add(unknownRelation(r.pos(t.Pos), t.Name, r.catalog.RelationNames()))
+		r.errs.Add(unknownRelation(r.pos(t.Pos), t.Schema, t.Name, r.catalog))
 		return r.opaque(nameOf(t), nil)
 	}
 	var node algebra.Node

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
@@ -48,12 +49,19 @@ func unknownAlias(at diag.Pos, qualifier []string, s *scope) diag.Error {
 	}
 }
 
-func unknownRelation(at diag.Pos, name string, known []string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "unknown-table",
-		Message: fmt.Sprintf("relation %q does not exist", name),
-		Hint:    nearest(name, known),
+func unknownRelation(at diag.Pos, schema, name string, known *catalog.Catalog) diag.Error {
+	e := diag.Error{Pos: at, Code: "unknown-table", Message: fmt.Sprintf("relation %q does not exist", name), Hint: nearest(name, known.RelationNames())}
+	if schema == "" {
+		return e
 	}
+	qualified := schema + "." + name
+	e.Message, e.Hint = fmt.Sprintf("relation %q does not exist", qualified), nearest(qualified, known.QualifiedNames())
+	for _, other := range known.QualifiedNames() {
+		if _, bare, _ := strings.Cut(other, "."); e.Hint == "" && bare == name {
+			e.Hint = fmt.Sprintf("did you mean %q?", other)
+		}
+	}
+	return e
 }
 
 func repeatedTable(at diag.Pos, name string) diag.Error {

@@ -6,9 +6,6 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 )
 
-// MaxNameBytes is the length of PostgreSQL's longest name; it cuts longer ones.
-const MaxNameBytes = 63
-
 // NameToken is a name as a text writes it: whole, where the parser cuts what is too long.
 type NameToken struct {
 	Offset int

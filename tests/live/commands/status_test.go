@@ -83,6 +83,42 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// A source that cannot be followed never suspends what reads it, so nothing says that it will; the second error of a query does.
+func TestStatusOfSources(t *testing.T) {
+	dir := t.TempDir()
+	ddl := "create table orders (id int primary key, amount int not null);"
+	write(t, dir, "schema.sql", ddl)
+	write(t, dir, "spec.yaml", statusSpec)
+	db := pgtest.DB(t)
+	db.SuperExec(t, "do $$ begin if to_regrole('status_monitor') is null then create role status_monitor login; end if; end $$")
+	db.Exec(t, ddl)
+	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	db.Exec(t, "call looked_at.pgt_fill()")
+	tick := func() {
+		t.Helper()
+		db.Exec(t, "update looked_at.pgt_stream_table_state set checked_at = '-infinity' where stream_table = 'public.shares'")
+		db.Exec(t, "call looked_at.tick()")
+	}
+	says := func(want string, suspends bool) {
+		t.Helper()
+		text := status(t, "--schema", "looked_at", "--dsn", db.DSN())
+		if !strings.Contains(text, want) || strings.Contains(text, "the third error in a row suspends it") != suspends {
+			t.Errorf("expected %q; suspends: %v\n%s", want, suspends, text)
+		}
+	}
+	db.Exec(t, "alter table orders rename column amount to price")
+	for range 4 {
+		tick()
+	}
+	says("stream table public.shares is failing: source public.orders has no column amount", false)
+	db.Exec(t, "alter table orders rename column price to amount")
+	tick()
+	db.Exec(t, "insert into orders values (1, 0)")
+	tick()
+	tick()
+	says("stream table public.shares is failing: division by zero", true)
+}
+
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
