@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '6d31bb8dcb6180f3f4781e54c8c3c1db',
+        'digest': '38f5bc806577d1ba8a8812d7a6c55f63',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

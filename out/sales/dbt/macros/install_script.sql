@@ -3865,6 +3865,7 @@ as $function$
 declare
     v_started timestamptz := clock_timestamp();
     v_reason  text;
+    v_few     boolean;
 begin
     -- A source was altered, or somebody dropped what stores the rows.
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.refit)
@@ -3875,13 +3876,15 @@ begin
     select case
         when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
         when s.seen is null then 'what it has seen is not known any more'
-    end
-    into v_reason
+    end,
+           -- Numbers tell that there are few new changes, unless transactions were at work then, whose numbers are older.
+           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+    into v_reason, v_few
     from sales.pgt_stream_table_state s
     where s.stream_table = 'sales.customer_payments'
     for update;
     mode := 'differential';
-    if v_reason is null then
+    if v_reason is null and v_few is not true then
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.customers'
         into v_reason
@@ -3901,7 +3904,7 @@ begin
             ) n
         ) > most.rows;
     end if;
-    if v_reason is null then
+    if v_reason is null and v_few is not true then
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.captured_payments'
         into v_reason
@@ -3921,7 +3924,7 @@ begin
             ) n
         ) > most.rows;
     end if;
-    if v_reason is null then
+    if v_reason is null and v_few is not true then
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.orders'
         into v_reason
@@ -4755,6 +4758,7 @@ as $function$
 declare
     v_started timestamptz := clock_timestamp();
     v_reason  text;
+    v_few     boolean;
 begin
     -- A source was altered, or somebody dropped what stores the rows.
     if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.refit)
@@ -4765,13 +4769,15 @@ begin
     select case
         when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
         when s.seen is null then 'what it has seen is not known any more'
-    end
-    into v_reason
+    end,
+           -- Numbers tell that there are few new changes, unless transactions were at work then, whose numbers are older.
+           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+    into v_reason, v_few
     from sales.pgt_stream_table_state s
     where s.stream_table = 'sales.best_customers'
     for update;
     mode := 'differential';
-    if v_reason is null then
+    if v_reason is null and v_few is not true then
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of sales.customer_payments'
         into v_reason
@@ -6058,7 +6064,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6d31bb8dcb6180f3f4781e54c8c3c1db', 'plain');
+values ('sales', '1.0.0', '38f5bc806577d1ba8a8812d7a6c55f63', 'plain');
 
 select sales.attach();
 {% endraw %}
