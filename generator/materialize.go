@@ -29,7 +29,7 @@ func materialized(s *spec.Spec) *spec.Spec {
 		if err != nil {
 			panic(err)
 		}
-		whole.DDL = append(whole.DDL, diag.WholeFile("inbox "+i.Name, table))
+		whole.DDL = append(whole.DDL, diag.WholeFile(inboxFile(i), table))
 		pending := view.IsPending("i")
 		if i.Retry != nil {
 			pending += " and (i.available_at is null or i.available_at <= now())"
@@ -42,11 +42,14 @@ func materialized(s *spec.Spec) *spec.Spec {
 	return &whole
 }
 
+// inboxFile stands for the name of a file in which what is made of an inbox would stand.
+func inboxFile(i *spec.Inbox) string { return "inbox " + i.Name }
+
 // relationOf is the stream table with the messages of an inbox for which a condition holds.
 func relationOf(i *spec.Inbox, view render.Inbox, name render.Name, cond string, schedule spec.Schedule) spec.StreamTable {
 	query := fmt.Sprintf("select %s\nfrom %s i\nwhere %s\n", view.Columns("i"), view.Table, cond)
 	return spec.StreamTable{
 		Place: i.Place, Name: sqltext.Qualified(name.Schema, name.Name), Relation: spec.Name(name),
-		Query: spec.Query{Block: diag.WholeFile("inbox "+i.Name, query), At: i.At}, RefreshMode: spec.RefreshAuto, Schedule: schedule,
+		Query: spec.Query{Block: diag.WholeFile(inboxFile(i), query), At: i.At}, RefreshMode: spec.RefreshAuto, Schedule: schedule,
 	}
 }

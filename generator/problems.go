@@ -49,7 +49,7 @@ func nameTaken(at diag.Pos, name string, by *catalog.Relation) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "name-clash",
 		Message: fmt.Sprintf("stream table %s has the name of a %s", name, by.Kind),
-		Hint:    "give it another, or a schema of its own",
+		Hint:    "give it another, or a schema of its own; if that is the stream table itself, from a dump, \"sluice schema pull\" writes the DDL without it",
 		Also:    []diag.Note{{Pos: by.At, Message: "that stands here"}},
 	}
 }

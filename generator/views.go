@@ -1,6 +1,9 @@
 package generator
 
 import (
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -28,12 +31,35 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	}
 	for _, ddl := range s.DDL {
 		errs.AddSource(ddl.File, ddl.Text)
+		c.forgetInbox(ddl)
 		errs.Merge(c.known.AddDDL(ddl))
 	}
+	c.forgetOwn()
 	for n := range s.StreamTables {
 		c.compile(n)
 	}
 	return c
+}
+
+// forgetInbox forgets the table of an inbox before its own DDL is read: a dump has it, too.
+func (c *compiler) forgetInbox(ddl diag.Block) {
+	for i := range c.spec.Inboxes {
+		inbox := &c.spec.Inboxes[i]
+		if r := c.known.Relation(inbox.Relation.Schema, inbox.Relation.Name); r != nil && ddl.File == inboxFile(inbox) {
+			c.known.Remove(r)
+		}
+	}
+}
+
+// forgetOwn forgets the views that this extension made, which the dump of a database has where it is installed.
+func (c *compiler) forgetOwn() {
+	for i := range c.spec.StreamTables {
+		t := &c.spec.StreamTables[i]
+		r := c.known.Relation(t.Relation.Schema, t.Relation.Name)
+		if r != nil && r.Kind == catalog.View && strings.HasPrefix(r.Comment, render.StreamTableComment(c.spec.Extension.Name)) {
+			c.known.Remove(r)
+		}
+	}
 }
 
 type compiler struct {

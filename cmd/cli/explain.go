@@ -21,8 +21,8 @@ func newExplain() *cobra.Command {
 advised, the operators of the query with the laws by which their changes come about, and the SQL that follows from them. A table that
 must be recomputed comes with the reasons, where they stand, and what to write instead.
 
-The result goes to standard output. As text it is all stages; svg draws the query and its change; html is a page in one file with
-everything on it.`,
+The result goes to standard output. As text it is all stages; svg draws the query and its change; mermaid is the flowchart of one
+stage, or without --stage a Markdown document with those of the query and its change; html is a page in one file with everything on it.`,
 		Example: `  sluice explain order_totals
   sluice explain order_totals --stage sql
   sluice explain order_totals --format html > order_totals.html`,
@@ -34,7 +34,7 @@ everything on it.`,
 			if err := oneOf("--format", format, explain.Formats); err != nil {
 				return err
 			}
-			if stage == explain.StageSQL && format == explain.FormatSVG {
+			if stage == explain.StageSQL && (format == explain.FormatSVG || format == explain.FormatMermaid) {
 				return exitError{exitUsage, "sluice: --stage sql has no picture; use --format text or html\n"}
 			}
 			return showExplanation(cmd, args[0], stage, format)

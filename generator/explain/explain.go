@@ -49,7 +49,7 @@ func Explain(t Table, stage, format string) (string, error) {
 	case FormatHTML:
 		return t.html(stage)
 	case FormatMermaid:
-		return t.text(stage, algebra.Mermaid), nil
+		return t.mermaid(stage), nil
 	}
 	return t.text(stage, algebra.Format), nil
 }

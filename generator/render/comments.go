@@ -16,7 +16,12 @@ func (c Capture) LogComment() string {
 
 // Comment is that of what users see.
 func (t StreamTable) Comment() string {
-	return fmt.Sprintf("Stream table of Sluice extension %s:\n%s", t.Extension, t.Query)
+	return StreamTableComment(t.Extension) + "\n" + t.Query
+}
+
+// StreamTableComment is what the comment of an extension's stream tables begins with.
+func StreamTableComment(extension string) string {
+	return fmt.Sprintf("Stream table of Sluice extension %s:", extension)
 }
 
 // RowsComment is that of the table below it.

@@ -64,6 +64,9 @@ func (c *Catalog) Add(r *Relation) *Relation {
 	return nil
 }
 
+// Remove makes a relation unknown.
+func (c *Catalog) Remove(r *Relation) { delete(c.relations, name{r.Schema, r.Name}) }
+
 // RelationNames returns the names of all relations as a query would write them, for diag.Nearest.
 func (c *Catalog) RelationNames() []string {
 	return c.namesIn(c.path)

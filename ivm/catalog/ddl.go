@@ -44,6 +44,10 @@ func (s *script) define(d sqltext.Definition) {
 		s.createTable(d)
 	case *sqltext.CreateView:
 		s.createView(d)
+	case *sqltext.CommentOnView:
+		if r := s.RelationIn(s.path, d.View.Schema, d.View.Name); r != nil {
+			r.Comment = d.Text
+		}
 	case *sqltext.CreateType:
 		s.createType(d)
 	case *sqltext.AlterDomain:

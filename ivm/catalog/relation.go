@@ -47,6 +47,7 @@ type Relation struct {
 	RowSecurity bool // what is read depends on who reads
 
 	Query      string   // of a view
+	Comment    string   // on a view
 	Aliases    []string // names that the list of a view gives to its first columns
 	SearchPath []string // along which names in Query are looked up
 

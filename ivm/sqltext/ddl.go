@@ -46,7 +46,7 @@ type reader struct {
 }
 
 // relevant are the first words of statements that can define something.
-var relevant = []string{"alter", "create", "drop", "reset", "select", "set"}
+var relevant = []string{"alter", "comment", "create", "drop", "reset", "select", "set"}
 
 func (r *reader) statement(s span) {
 	text := r.script[s.start:s.end]
@@ -96,6 +96,8 @@ func (r *reader) node(node *pg_query.Node) {
 		r.setSchema(n.AlterObjectSchemaStmt)
 	case *pg_query.Node_DropStmt:
 		r.drop(n.DropStmt)
+	case *pg_query.Node_CommentStmt:
+		r.comment(n.CommentStmt)
 	case *pg_query.Node_VariableSetStmt:
 		r.setVariable(n.VariableSetStmt)
 	case *pg_query.Node_SelectStmt:

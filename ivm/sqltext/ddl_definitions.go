@@ -229,6 +229,13 @@ type Drop struct {
 	Object Signature
 }
 
+// CommentOnView is COMMENT ON VIEW.
+type CommentOnView struct {
+	place
+	View ObjectName
+	Text string
+}
+
 // ObjectKind is the name space of an object.
 type ObjectKind int
 

@@ -87,3 +87,11 @@ const (
 	closeParen = pg_query.Token_ASCII_41
 	comma      = pg_query.Token_ASCII_44
 )
+
+// comment reads what is said of a view; other comments say nothing that a query needs.
+func (r *reader) comment(n *pg_query.CommentStmt) {
+	if n.Objtype == pg_query.ObjectType_OBJECT_VIEW {
+		what := r.signature(n.Object)
+		r.add(&CommentOnView{place: place(what.Pos), View: what.ObjectName, Text: n.Comment})
+	}
+}
