@@ -11,6 +11,7 @@ import (
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/delta"
 )
 
 // Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
@@ -115,10 +116,11 @@ func (p *planner) part(view *ivm.View, r *catalog.Relation) render.Source {
 
 // setColumns says which columns of a relation are read.
 func setColumns(s *render.Source, r *catalog.Relation, names []string) {
-	s.ColumnList, s.TypeList, s.VariedList = names, nil, nil
+	s.ColumnList, s.TypeList, s.VariedList, s.ComparableList = names, nil, nil, nil
 	for _, name := range names {
 		c := r.Columns[r.Column(name)]
 		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
+		s.ComparableList = append(s.ComparableList, c.Equality.Comparable())
 	}
 }
 
@@ -167,7 +169,7 @@ func (p *planner) completeCaptures() []render.Capture {
 // direct is how a stream table follows a statement by itself.
 func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	view := p.compiled.views[n]
-	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent}
+	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Effects: effects(view)}
 	if t.Grouped {
 		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
 	} else {
@@ -179,18 +181,27 @@ func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) rende
 // alone is how a locked stream table follows a statement that is the only one open: it alone changed anything.
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	view := p.compiled.views[n].OnlyChanging(r)
-	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent}
+	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Effects: effects(view)}
 	switch {
 	case len(t.Feeds) == 0 && view.MergesGroups():
 		step.Merged, step.Accumulate = true, view.Accumulate
 		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
 	case len(t.Feeds) == 0 && view.MovesRows():
-		step.Moved, step.OneWay = true, view.OneWay()
+		step.Moved = true
 		step.ByEvent = p.byEvent(&t, view.Moves)
 	default: // what reads it reads the same delta
 		step.ByEvent = p.byEvent(&t, func(tables ivm.Tables, _ ivm.Event) []string { return view.Delta(tables) })
 	}
 	return step
+}
+
+// effects are those of each kind of statement.
+func effects(view *ivm.View) map[string]delta.Effect {
+	all := map[string]delta.Effect{}
+	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
+		all[string(e)] = view.Effect(e)
+	}
+	return all
 }
 
 // byEvent are lines of common table expressions for each kind of statement.
