@@ -77,7 +77,7 @@ func (s *accumulating) of(a algebra.Agg) string {
 	case a.Func != "sum" && a.Func != "avg":
 		return ""
 	}
-	typ := a.Args[0].Expr.Type(func(id int) string { return s.view.Columns.Info(algebra.ColID(id)).Type })
+	typ := s.view.exprType(a.Args[0])
 	number, special := sqltext.IsNumber(typ)
 	if !number {
 		return ""

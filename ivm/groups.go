@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -86,18 +87,23 @@ func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
 // inputs are the changes of the groups' rows: keys, values and whether they are counted. mixed: rows may come and go.
 func (g *grouped) inputs(v *View, changes algebra.Node, mixed bool) algebra.Node {
 	p := &algebra.Project{Input: changes}
-	add := func(e algebra.Scalar) {
-		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(algebra.Info{Name: "x", Nullable: true}), Expr: e})
+	add := func(e algebra.Scalar, least catalog.Equality) {
+		typ := v.exprType(e)
+		info := algebra.Info{Name: "x", Nullable: true, Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
+		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(info), Expr: e})
 	}
 	for _, k := range g.node.Keys {
-		add(k.Expr)
+		add(k.Expr, catalog.OrderedEquality) // or the query could not group by it
 	}
 	for _, a := range g.inputsOf() {
-		if !a.arg.Expr.IsZero() {
-			add(a.arg)
+		switch {
+		case a.extreme():
+			add(a.arg, catalog.OrderedEquality) // or there would be no least or greatest
+		case !a.arg.Expr.IsZero():
+			add(a.arg, catalog.NoEquality)
 		}
 		if len(a.filter) > 0 {
-			add(all(a.filter))
+			add(all(a.filter), catalog.HashedEquality)
 		}
 	}
 	node := rewrite.Distribute(p)

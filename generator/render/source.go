@@ -10,17 +10,18 @@ import (
 
 // Source is a table that stream tables read, and its change log.
 type Source struct {
-	Extension  string
-	SchemaName string   // of the extension
-	Table      Name     // the user's, or a stream table's
-	ColumnList []string // that some stream table reads
-	TypeList   []string // of those, as far as they are known
-	VariedList []bool   // of which of those equal values may differ
-	Log        Name
-	XidIndex   Name
-	MarkIndex  Name
-	ChangeNo   Name   // the sequence that numbers what is logged
-	Readers    []Name // stream tables that read it
+	Extension      string
+	SchemaName     string   // of the extension
+	Table          Name     // the user's, or a stream table's
+	ColumnList     []string // that some stream table reads
+	TypeList       []string // of those, as far as they are known
+	VariedList     []bool   // of which of those equal values may differ
+	ComparableList []bool   // which of those have an equality that is known
+	Log            Name
+	XidIndex       Name
+	MarkIndex      Name
+	ChangeNo       Name   // the sequence that numbers what is logged
+	Readers        []Name // stream tables that read it
 	Triggers
 
 	InsertFn, UpdateFn, DeleteFn, TruncateFn, RowFn, AttachFn Name
@@ -82,7 +83,7 @@ func (s Source) Captured(rows, a string) string {
 func (s Source) Grouped(a string) string {
 	var out strings.Builder
 	for i, name := range s.ColumnList {
-		column, _ := sqltext.Grouped(a, name, s.TypeList[i], s.VariedList[i])
+		column, _ := sqltext.Grouped(a, name, s.TypeList[i], s.ComparableList[i], s.VariedList[i])
 		if column != a+"."+sqltext.Ident(name) {
 			column += " as " + sqltext.Ident(name)
 		}
@@ -104,7 +105,7 @@ func (s Source) Each(a string) string {
 func (s Source) GroupedBy(a string) string {
 	var keys []string
 	for i, name := range s.ColumnList {
-		_, key := sqltext.Grouped(a, name, s.TypeList[i], s.VariedList[i])
+		_, key := sqltext.Grouped(a, name, s.TypeList[i], s.ComparableList[i], s.VariedList[i])
 		keys = append(keys, key)
 	}
 	return strings.Join(keys, ", ")

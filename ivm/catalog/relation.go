@@ -65,6 +65,7 @@ type Column struct {
 	NotNull   bool
 	Collation string // of the column or its domain, qualified and quoted; empty for the default
 	Varied    bool   // values that are equal may differ, as 1.0 and 1.00 do
+	Equality  Equality
 	Identity  bool
 	Generated bool
 	Virtual   bool // generated when it is read, and so unknown to triggers

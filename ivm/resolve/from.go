@@ -118,7 +118,7 @@ func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra
 	node := &algebra.Source{Table: table}
 	var columns []column
 	for attr, c := range table.Columns {
-		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull, Varied: c.Varied})
+		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull, Varied: c.Varied, Equality: c.Equality})
 		r.origin[id] = origin{node, attr}
 		node.Cols = append(node.Cols, algebra.SourceCol{ID: id, Attr: attr})
 		columns = append(columns, column{c.Name, id})

@@ -94,7 +94,7 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	if id, ok := g.keyOf(e.Expr); ok {
 		return id
 	}
-	info := algebra.Info{Name: name, Type: g.typeOf(e), Nullable: true}
+	info := g.computed(name, e)
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
 		info.Varied = false
@@ -163,7 +163,9 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 			return a.ID
 		}
 	}
-	agg := algebra.Agg{ID: g.columns.New(algebra.Info{Name: call.Name, Type: sqltext.TypeOfFunction(call.Name), Nullable: call.Name != "count"}), Call: algebra.Scalar{Expr: e}}
+	info := g.computed(call.Name, algebra.Scalar{Expr: e})
+	info.Nullable = call.Name != "count"
+	agg := algebra.Agg{ID: g.columns.New(info), Call: algebra.Scalar{Expr: e}}
 	if g.isBuiltin(call) && len(call.Order) == 0 && !call.WithinGroup && !call.Variadic {
 		agg.Func, agg.Distinct = call.Name, call.Distinct
 		for _, arg := range call.Args {

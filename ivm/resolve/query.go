@@ -42,7 +42,7 @@ func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
-		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable, Varied: l.Varied || rt.Varied}
+		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable, Varied: l.Varied || rt.Varied, Equality: min(l.Equality, rt.Equality)}
 		if l.Type == rt.Type || !sqltext.IsComparable(l.Type) {
 			info.Type = l.Type
 		}

@@ -105,7 +105,7 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 	p := &algebra.Project{Input: node}
 	for _, t := range targets {
 		item := algebra.Item{Expr: bind(t)}
-		info := algebra.Info{Name: t.name, Type: r.typeOf(item.Expr), Nullable: true}
+		info := r.computed(t.name, item.Expr)
 		info.Varied = !sqltext.IsExact(info.Type) && slices.ContainsFunc(item.Expr.Columns(), func(id algebra.ColID) bool { return r.columns.Info(id).Varied })
 		if id, ok := item.Expr.Column(); ok {
 			info = r.columns.Info(id)
@@ -119,12 +119,22 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 	return rel
 }
 
+// computed is what is known of an expression as a column.
+func (r *resolver) computed(name string, e algebra.Scalar) algebra.Info {
+	typ := r.typeOf(e)
+	return algebra.Info{Name: name, Type: typ, Nullable: true, Equality: r.catalog.Equality(typ)}
+}
+
 // typeOf is the type of an expression, as far as it is known.
 func (r *resolver) typeOf(e algebra.Scalar) string {
 	if e.Expr.IsZero() {
 		return ""
 	}
-	return e.Expr.Type(func(id int) string { return r.columns.Info(algebra.ColID(id)).Type })
+	return e.Expr.Type(sqltext.Types{
+		Column:   func(id int) string { return r.columns.Info(algebra.ColID(id)).Type },
+		Function: func(schema, name string, args int) string { return r.catalog.ResultIn(r.path, schema, name, args) },
+		Named:    func(schema, name string) string { return r.catalog.TypeNameIn(r.path, schema, name) },
+	})
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -4432,7 +4432,7 @@ comment on function sales.best_customers_swap() is 'Shows the new rows of stream
 -- changed are mostly in memory.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -4661,7 +4661,7 @@ comment on function sales.best_customers_merge() is 'Applies to stream table sal
 -- From stream_tables.best_customers in the spec.
 create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -4686,9 +4686,15 @@ begin
     signed as not materialized (
         select q.customer_id, q.name, q.paid, 1 as __mult
         from (
-SELECT customer_id, name, paid
-FROM customer_payments
-WHERE paid >= 500
+with
+-- d1: σ(customer_payments)
+d1 as not materialized (
+    select c.customer_id, c.name, c.paid, 1 as __mult
+    from sales.customer_payments c
+    where c.paid >= 500
+)
+select customer_id, name, paid
+from d1
 ) q
         union all
         select s.customer_id, s.name, s.paid, -s.__mult
@@ -6065,7 +6071,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '38f5bc806577d1ba8a8812d7a6c55f63', 'plain');
+values ('sales', '1.0.0', '785b457492a1e74b3c925273341e057d', 'plain');
 
 select sales.attach();
 
