@@ -83,12 +83,28 @@ type Capture struct {
 	ApplyFn Name   // of the family
 	Counts  string // what the name of the setting ends in where the family counts open statements
 
-	Absent                                                                                Name // a view whose columns say that they are gone
-	PresentFn                                                                             Name // reads the table
-	Reread                                                                                bool // it is read by PresentFn
-	OnBefore                                                                              string
-	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn Name
-	SearchPath                                                                            string
+	Absent                                                                                          Name // a view whose columns say that they are gone
+	PresentFn                                                                                       Name // reads the table
+	Reread                                                                                          bool // it is read by PresentFn
+	OnBefore, OnEnd                                                                                 string
+	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn, EndNowFn Name
+
+	// Part tells that it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
+	// of the table that is named.
+	Part       bool
+	SearchPath string
+}
+
+// Always are the triggers that fire for statements of replicas, too. A replica that applies rows one by one fires row triggers only; what a session in that
+// role writes by statements must be seen as a whole where a view reads several tables.
+func (c Capture) Always() []string {
+	switch {
+	case c.Part:
+		return []string{c.OnTruncate, c.OnRow, c.OnBefore, c.OnEnd}
+	case len(c.Locked) > 0:
+		return []string{c.OnTruncate, c.OnBefore, c.OnInsert, c.OnUpdate, c.OnDelete}
+	}
+	return []string{c.OnTruncate}
 }
 
 // Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.

@@ -31,6 +31,11 @@ type Source struct {
 // Triggers are the names of a source's triggers.
 type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow string }
 
+// List lists them.
+func (t Triggers) List() []string {
+	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow}
+}
+
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.
 func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 
@@ -128,6 +133,9 @@ type Read struct {
 	Table      Name
 	Kind       string   // table, view or other
 	Made       bool     // a stream table
+	Part       bool     // below another table
+	Triggers   []string // of ours on it
+	Always     []string // those of them that fire for statements of replicas, too
 	Columns    []string // that any of them reads; none: not known
 	Log        *Name    // nil if no refresh follows its changes
 	Pending    *Name    // nil if no stream table in immediate mode follows it

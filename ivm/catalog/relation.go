@@ -88,6 +88,15 @@ type key struct {
 // ReadsOthers reports whether reading the relation yields rows of other tables too, to which its keys do not extend.
 func (r *Relation) ReadsOthers() bool { return r.Kind == Table && len(r.Children) > 0 }
 
+// PartOfOthers reports whether rows of the relation are written through other tables, too: it is a partition, inherits, or has a table below it that
+// inherits from another one as well.
+func (r *Relation) PartOfOthers() bool {
+	members := r.family(false)
+	return slices.ContainsFunc(members, func(m *Relation) bool {
+		return slices.ContainsFunc(m.Parents, func(above *Relation) bool { return !slices.Contains(members, above) })
+	})
+}
+
 // Column returns the index of a column, or -1.
 func (r *Relation) Column(column string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == column })

@@ -63,17 +63,38 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 	for i, value := range q.Rows[0] {
 		name := "column" + itoa(i+1)
 		rel.names, rel.at = append(rel.names, name), append(rel.at, r.pos(max(0, value.At())))
-		rel.ids = append(rel.ids, r.columns.New(algebra.Info{Name: name, Nullable: true}))
 	}
-	node.Cols = rel.ids
 	for _, row := range q.Rows {
-		if len(row) != len(rel.ids) {
+		if len(row) != len(rel.names) {
 			r.errs.Add(unequalRows(r.pos(row[0].At())))
 		}
 		node.Rows = append(node.Rows, r.bindAll(row, inside(outer), "VALUES"))
 	}
+	for i, name := range rel.names {
+		rel.ids = append(rel.ids, r.columns.New(r.valuesColumn(name, i, node.Rows)))
+	}
+	node.Cols = rel.ids
 	r.tail(q.Tail, q.Pos)
 	return rel
+}
+
+// valuesColumn is what is known of a column of a VALUES list.
+func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) algebra.Info {
+	info := algebra.Info{Name: name, Nullable: true}
+	for n, row := range rows {
+		if i >= len(row) {
+			continue // which was reported
+		}
+		of := r.computed(name, row[i])
+		if n > 0 && of.Type != info.Type {
+			of.Type = ""
+		}
+		if n > 0 {
+			of.Equality = min(of.Equality, info.Equality)
+		}
+		info = of
+	}
+	return info
 }
 
 // tail resolves what may stand behind a query. Order alone means nothing for a
