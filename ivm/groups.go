@@ -1,6 +1,7 @@
 package ivm
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -24,7 +25,7 @@ type grouped struct {
 // grouped is nil if the view is not stored like that.
 func (v *View) grouped() *grouped {
 	node := v.aggregate()
-	if node == nil {
+	if node == nil || v.picks(node) {
 		return nil
 	}
 	accs, exprs, ok := v.accumulators(node)
@@ -32,6 +33,24 @@ func (v *View) grouped() *grouped {
 		return nil
 	}
 	return &grouped{node, v.keysOf(node), accs, exprs}
+}
+
+// picks reports whether the rows of a group may bear keys that are equal and not the same. The one that is shown must be one that a row still bears, so
+// these groups are computed anew.
+func (v *View) picks(n *algebra.Aggregate) bool {
+	return slices.ContainsFunc(n.Keys, func(k algebra.Item) bool { return v.Columns.Info(k.ID).Varied })
+}
+
+// PicksKeys reports whether that is so for any groups of the view. Its own query may pick other keys, then, than what is generated.
+func (v *View) PicksKeys() bool {
+	found := false
+	if v.Root != nil {
+		algebra.Walk(v.Root, func(n algebra.Node) {
+			groups, ok := n.(*algebra.Aggregate)
+			found = found || ok && v.picks(groups)
+		})
+	}
+	return found
 }
 
 // columns are those that are stored.
@@ -63,6 +82,8 @@ func (a accumulator) fold() emit.Fold {
 		}
 	case oddOf:
 		f.Zero, f.SQL = true, "sum("+oddity("%s")+")"
+	case scalesOf:
+		f.Zero, f.SQL, f.And = true, "sum("+scaleOf("%s")+")", hasScale("%s")
 	}
 	return f
 }
@@ -216,6 +237,8 @@ func (a accumulator) changes() []string {
 	switch a.kind {
 	case oddOf:
 		return []string{"coalesce(sum(" + oddity(value) + " * d." + Mult + ")" + filter(conds) + ", 0) as " + a.name}
+	case scalesOf:
+		return []string{"coalesce(sum(" + scaleOf(value) + " * d." + Mult + ")" + filter(append(conds, hasScale(value))) + ", 0) as " + a.name}
 	case sumOf:
 		if a.special {
 			conds = append(conds, "not "+isOdd(value))

@@ -35,9 +35,6 @@ func (c *Columns) New(info Info) ColID {
 // Info tells what is known of a column.
 func (c *Columns) Info(id ColID) Info { return c.infos[id-1] }
 
-// Settle notes that of equal values of a column any one will do.
-func (c *Columns) Settle(id ColID) { c.infos[id-1].Varied = false }
-
 // Scalar is an expression over bound columns. What it does, only PostgreSQL
 // knows.
 type Scalar struct{ Expr sqltext.Expr }

@@ -97,7 +97,6 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	info := g.computed(name, e)
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
-		info.Varied = false
 	}
 	id := g.columns.New(info)
 	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})
@@ -165,6 +164,9 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 	}
 	info := g.computed(call.Name, algebra.Scalar{Expr: e})
 	info.Nullable = call.Name != "count"
+	if call.Name == "min" || call.Name == "max" {
+		info.Varied = false // any of equal extremes stands for them
+	}
 	agg := algebra.Agg{ID: g.columns.New(info), Call: algebra.Scalar{Expr: e}}
 	if g.isBuiltin(call) && len(call.Order) == 0 && !call.WithinGroup && !call.Variadic {
 		agg.Func, agg.Distinct = call.Name, call.Distinct

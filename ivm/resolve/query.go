@@ -80,20 +80,25 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 
 // valuesColumn is what is known of a column of a VALUES list.
 func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) algebra.Info {
-	info := algebra.Info{Name: name, Nullable: true}
-	for n, row := range rows {
+	info, typed := algebra.Info{Name: name, Nullable: true}, false
+	for _, row := range rows {
 		if i >= len(row) {
 			continue // which was reported
 		}
 		of := r.computed(name, row[i])
-		if n > 0 && of.Type != info.Type {
+		switch {
+		case of.Type == "" && len(row[i].Columns()) == 0: // a bare literal, which takes the type of the others
+			continue
+		case typed && of.Type != info.Type:
 			of.Type = ""
 		}
-		if n > 0 {
-			of.Equality = min(of.Equality, info.Equality)
+		if typed {
+			of.Equality, of.Varied = min(of.Equality, info.Equality), of.Varied || info.Varied
 		}
-		info = of
+		info, typed = of, true
 	}
+	// What is varied are the rows.
+	info.Varied = info.Varied || len(rows) > 1 && !sqltext.IsExact(info.Type)
 	return info
 }
 

@@ -65,6 +65,14 @@ func IsExact(typ string) bool {
 	return slices.Contains(exact, plain) || plain == "numeric" && plain != typ // with a scale
 }
 
+// Least is the least of the images that an aggregate finds of equal values, as a value: whichever rows of a group come first, it is the same one.
+func Least(column, typ string) string {
+	if strings.HasSuffix(typ, "[]") { // of which array_agg makes an array of more dimensions
+		return "min(" + Image(column) + ")::" + typ
+	}
+	return "(array_agg(" + column + " order by " + Image(column) + "))[1]"
+}
+
 // Unsized is a type without what it says of the length of its values, as messages of PostgreSQL name it.
 func Unsized(typ string) string { return lengths.ReplaceAllString(typ, "") }
 
@@ -121,7 +129,7 @@ func (e Expr) Type(types Types) string {
 	case *pg_query.Node_TypeCast:
 		return typeOfCast(n.TypeCast.TypeName, types)
 	case *pg_query.Node_AArrayExpr:
-		if typ := widest(n.AArrayExpr.Elements, of); typ != "" && !IsComparable(typ) {
+		if typ := widest(n.AArrayExpr.Elements, of); typ != "" {
 			return typ + "[]"
 		}
 		return ""
@@ -132,14 +140,7 @@ func (e Expr) Type(types Types) string {
 	case *pg_query.Node_MinMaxExpr:
 		return widest(n.MinMaxExpr.Args, of)
 	case *pg_query.Node_CaseExpr:
-		arms := []*pg_query.Node{}
-		for _, arm := range n.CaseExpr.Args {
-			arms = append(arms, arm.GetCaseWhen().Result)
-		}
-		if n.CaseExpr.Defresult != nil {
-			arms = append(arms, n.CaseExpr.Defresult)
-		}
-		return widest(arms, of)
+		return widest(arms(n.CaseExpr), of)
 	case *pg_query.Node_FuncCall:
 		if types.Function != nil {
 			schema, name := qualified(n.FuncCall.Funcname)
@@ -148,6 +149,8 @@ func (e Expr) Type(types Types) string {
 			}
 		}
 		return typeOfCall(n.FuncCall, of)
+	case *pg_query.Node_BoolExpr, *pg_query.Node_NullTest, *pg_query.Node_BooleanTest:
+		return "boolean"
 	case *pg_query.Node_RowExpr:
 		return Record
 	case *pg_query.Node_XmlExpr:
@@ -156,6 +159,18 @@ func (e Expr) Type(types Types) string {
 		}
 	}
 	return ""
+}
+
+// arms are the results of CASE.
+func arms(c *pg_query.CaseExpr) []*pg_query.Node {
+	var arms []*pg_query.Node
+	for _, arm := range c.Args {
+		arms = append(arms, arm.GetCaseWhen().Result)
+	}
+	if c.Defresult != nil {
+		arms = append(arms, c.Defresult)
+	}
+	return arms
 }
 
 // typeOfCast is the type that a cast names.
@@ -184,6 +199,20 @@ func named(name string) string {
 		return "bigint"
 	case "numeric", "decimal":
 		return "numeric"
+	case "varchar":
+		return "character varying"
+	case "float8":
+		return "double precision"
+	case "float4":
+		return "real"
+	case "bool":
+		return "boolean"
+	case "timestamp":
+		return "timestamp without time zone"
+	case "timestamptz":
+		return "timestamp with time zone"
+	case "text", "date", "uuid", "boolean", "jsonb", "interval", "bytea", "real":
+		return name
 	}
 	if slices.Contains(incomparable, name) || !isHashable(name) {
 		return name
@@ -212,6 +241,9 @@ func typeOfConstant(c *pg_query.A_Const) string {
 // operation is the type of arithmetic, which stays among exact numbers.
 func operation(x *pg_query.A_Expr, of func(*pg_query.Node) string) string {
 	op := operator(x.Name, x.Location)
+	if isCondition(x.Kind, op) {
+		return "boolean"
+	}
 	if op.Name == "->" || op.Name == "#>" { // of json, json; of jsonb, jsonb
 		return of(x.Lexpr)
 	}
@@ -225,6 +257,17 @@ func operation(x *pg_query.A_Expr, of func(*pg_query.Node) string) string {
 		return of(x.Rexpr)
 	}
 	return widest([]*pg_query.Node{x.Lexpr, x.Rexpr}, of)
+}
+
+// isCondition reports whether an operation yields a boolean, as all do that SQL has a syntax for, and comparisons.
+func isCondition(kind pg_query.A_Expr_Kind, op Operator) bool {
+	switch kind {
+	case pg_query.A_Expr_Kind_AEXPR_NULLIF:
+		return false
+	case pg_query.A_Expr_Kind_AEXPR_OP:
+		return op.Schema == "" && slices.Contains([]string{"=", "<>", "!=", "<", "<=", ">", ">="}, op.Name)
+	}
+	return true
 }
 
 // eitherUnhashable is the type of an operation on a value that cannot be hashed, which makes another one; "" for other operations.

@@ -1326,19 +1326,22 @@ create function sales.changes_public_customers_row()
     security definer
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_customers (__mult, customer_id, name)
         select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
         from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from (select (old).*) r) o
+    cross join lateral (select customer_id, name from (select (__old).*) r) o
         where not exists (select from only public.customers where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_customers (__mult, customer_id, name)
         select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
         from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from (select (new).*) r) n
+    cross join lateral (select customer_id, name from (select (__new).*) r) n
         where not exists (select from only public.customers where false);
     end if;
     return null;
@@ -1523,19 +1526,22 @@ create function sales.changes_public_orders_row()
     security definer
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_orders (__mult, order_id, customer_id)
         select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
         from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from (select (old).*) r) o
+    cross join lateral (select order_id, customer_id from (select (__old).*) r) o
         where not exists (select from only public.orders where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_orders (__mult, order_id, customer_id)
         select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
         from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from (select (new).*) r) n
+    cross join lateral (select order_id, customer_id from (select (__new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
     return null;
@@ -1720,19 +1726,22 @@ create function sales.changes_public_captured_payments_row()
     security definer
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
         select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from (select (old).*) r) o
+    cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
         where not exists (select from only public.captured_payments where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
         select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from (select (new).*) r) n
+    cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
         where not exists (select from only public.captured_payments where false);
     end if;
     return null;
@@ -2406,6 +2415,9 @@ create function sales.now_public_orders_row()
     set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op <> 'INSERT' then
         insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
@@ -2414,7 +2426,7 @@ begin
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (old).*) r) o
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
         where not exists (select from only public.orders where false);
     end if;
     if tg_op <> 'DELETE' then
@@ -2424,7 +2436,7 @@ begin
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (new).*) r) n
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
     if tg_nargs = 0 then
@@ -3446,7 +3458,7 @@ begin
             coalesce(r.__count2, 0) + d.__count2 as __count2,
             coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
             greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true) is true as __lost
+            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
     ),
@@ -3718,7 +3730,7 @@ begin
             coalesce(r.__count2, 0) + d.__count2 as __count2,
             coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
             greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true) is true as __lost
+            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
     ),
@@ -6211,7 +6223,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '3ec54fa76dd38c83788bce0393fa7466', 'extension');
+values ('sales', '1.0.0', '559775cc3d93e1cb6cb0a9f242d326b8', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

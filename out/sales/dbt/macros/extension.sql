@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '3ec54fa76dd38c83788bce0393fa7466',
+        'digest': '559775cc3d93e1cb6cb0a9f242d326b8',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
