@@ -59,10 +59,11 @@ func (p *planner) online(n int, t *render.StreamTable) bool {
 // together notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
 // can lock them.
 func (p *planner) together(group []render.StreamTable) {
-	var locked, apart []render.Name
-	add := func(list *[]render.Name, name render.Name) {
-		if !slices.Contains(*list, name) {
-			*list = append(*list, name)
+	var logs, tables []string
+	foreign := ""
+	add := func(list *[]string, name render.Name) {
+		if !slices.Contains(*list, name.String()) {
+			*list = append(*list, name.String())
 		}
 	}
 	for i, t := range p.tables {
@@ -73,11 +74,12 @@ func (p *planner) together(group []render.StreamTable) {
 			switch source := p.sources[r]; {
 			case r.Kind == catalog.StreamTable:
 			case source != nil:
-				add(&locked, source.Log)
-			case r.Kind == catalog.Foreign || r.Kind == catalog.MaterializedView:
-				add(&apart, nameOf(r))
+				add(&logs, source.Log)
 			default:
-				add(&locked, nameOf(r))
+				add(&tables, nameOf(r))
+				if r.Kind == catalog.Foreign {
+					foreign = nameOf(r).Plain()
+				}
 			}
 		}
 	}
@@ -87,11 +89,9 @@ func (p *planner) together(group []render.StreamTable) {
 		}
 		p.tables[i].Seldom = false // each is filled by itself: the first tick makes them of one moment
 		if p.readsDiamond(p.compiled.order[i]) {
-			p.tables[i].Together, p.tables[i].Apart = locked, apart
+			p.tables[i].Diamond, p.tables[i].PathLogs, p.tables[i].PathTables, p.tables[i].PathForeign = true, logs, tables, foreign
 		}
 	}
-	top := len(group) - 1 // what others of the group read comes before it
-	group[top].Together, group[top].Apart = locked, apart
 }
 
 func contains(group []render.StreamTable, t render.StreamTable) bool {

@@ -54,6 +54,11 @@ func (e Extension) Parts() bool {
 	return slices.ContainsFunc(e.Captures, func(c Capture) bool { return c.Part })
 }
 
+// Diamonds reports whether a stream table reads something through several paths.
+func (e Extension) Diamonds() bool {
+	return slices.ContainsFunc(e.StreamTables, func(t StreamTable) bool { return t.Diamond })
+}
+
 // TickEvery is the time between two ticks as an interval's text.
 func (e Extension) TickEvery() string {
 	if e.Every == time.Second {

@@ -72,13 +72,14 @@ type StreamTable struct {
 	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn, WaitingFn, ExplainFn Name
 	ComputedFn                                                                   Name // what RebuildFn reads instead of the query; may be empty
 
-	Probe    Name          // a view that is gone when FitFn ends
-	Upstream []StreamTable // what it reads, in order
-	Grants   []string      // roles that may read it
-	Together []Name        // tables whose lock keeps what its group reads as it is; none if it reads nothing by several ways
-	Apart    []Name        // what its group reads besides, that no lock keeps as it is
-	Most     string        // more changed rows than this, as a number or an expression over pg_class r, make a recompute cheaper; may be empty
-	Fuse     string        // more changed rows than this are refused; may be empty
+	Probe                Name          // a view that is gone when FitFn ends
+	Upstream             []StreamTable // what it reads, in order
+	Grants               []string      // roles that may read it
+	Diamond              bool          // its refresh group reads something through several paths
+	PathLogs, PathTables []string      // then: the change logs of the group, and what it reads besides
+	PathForeign          string        // one of the latter whose changes no transaction of this database shows
+	Most                 string        // more changed rows than this, as a number or an expression over pg_class r, make a recompute cheaper; may be empty
+	Fuse                 string        // more changed rows than this are refused; may be empty
 }
 
 // FewChanges of each log at most are few, and FewAtMost of them what a statement for few takes: more than FewChanges, as others may commit

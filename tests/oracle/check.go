@@ -82,6 +82,10 @@ func (t *trial) check(ctx context.Context, item int) error {
 		}
 		began := time.Now()
 		if err := t.subject.Refresh(ctx, t.owner, c.view); err != nil {
+			if t.beside != nil && state(err) == canceled {
+				t.result.Failure = &Failure{Kind: Waits, View: c.view, Item: item}
+				return nil
+			}
 			return t.fail(Refresh, c.view, item, err)
 		}
 		t.result.Stats.refreshed(t, c.view, item, time.Since(began))

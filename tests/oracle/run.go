@@ -22,6 +22,7 @@ const (
 	Install  Kind = "cannot be installed"
 	Refresh  Kind = "cannot be refreshed"
 	Unread   Kind = "cannot be read"
+	Waits    Kind = "waits for another session's transaction"
 	Writer   Kind = "makes a statement of the application end otherwise"
 	Sources  Kind = "changes the application's tables"
 	slow     Kind = "takes too long" // no failure: the case is left

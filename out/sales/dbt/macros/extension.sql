@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '559775cc3d93e1cb6cb0a9f242d326b8',
+        'digest': '0bb8fc5eb338999c826d83395179aa05',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -174,7 +174,10 @@ create table sales.pgt_stream_table_config (
     effective_reason text,
     strategy         text not null,
     schedule         text not null,
-    refresh_order    integer not null
+    refresh_order    integer not null,
+    path_logs        text[], -- change logs of its refresh group, where that reads something through several paths; null: it does not
+    path_tables      text[], -- what the group reads besides, without a change log
+    path_foreign     text    -- one of these whose changes no transaction of this database shows
 );
 comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them.';
 
@@ -5425,7 +5428,7 @@ as $function$
 $function$;
 comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.';
 
--- Brings a stream table up to date, and before it those that it reads.
+-- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
 -- From stream_tables in the spec.
 create function sales.refresh_stream_table(p_name text)
@@ -5444,19 +5447,20 @@ begin
     case sales.pgt_stream_table(p_name)
         when 'sales.large_orders' then
             perform sales.pgt_require_sources('sales.large_orders');
-            return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales.large_orders_refresh(true) r;
+            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.large_orders_refresh(true) r;
         when 'sales.customer_payments' then
             perform sales.pgt_require_sources('sales.customer_payments');
-            return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales.customer_payments_refresh(true) r;
+            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.customer_payments_refresh(true) r;
         when 'sales.best_customers' then
             perform sales.pgt_require_sources('sales.customer_payments');
             perform sales.customer_payments_refresh(false);
             perform sales.pgt_require_sources('sales.best_customers');
-            return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales.best_customers_refresh(true) r;
+            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.best_customers_refresh(true) r;
     end case;
+    return next;
 end;
 $function$;
-comment on function sales.refresh_stream_table(text) is 'Brings a stream table up to date, and before it those that it reads.';
+comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
@@ -6215,7 +6219,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '559775cc3d93e1cb6cb0a9f242d326b8', 'plain');
+values ('sales', '1.0.0', '0bb8fc5eb338999c826d83395179aa05', 'plain');
 
 select sales.attach();
 {% endraw %}
