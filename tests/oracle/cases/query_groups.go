@@ -55,7 +55,7 @@ func (q *queries) countedGroups(m member) (inner result, keys int, ok bool) {
 	return inner, keys, true
 }
 
-// ownGroups joins a table with its groups by the first of their keys that is a column of it, or by how many there are.
+// ownGroups joins a table with its groups by the first of their keys that is a column of it, or all with all.
 func (q *queries) ownGroups(left, groups member, keys []column) member {
 	for i, k := range keys {
 		for _, t := range left.terms {
@@ -65,7 +65,8 @@ func (q *queries) ownGroups(left, groups member, keys []column) member {
 			}
 		}
 	}
-	return q.equiJoin(left, groups)
+	q.use("cross join")
+	return joined(format("from", "§ cross join §", left.node, groups.node), left, groups, 1)
 }
 
 // overCounts groups by what groups counted, or shows it.
