@@ -11,7 +11,6 @@ import (
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
-	"github.com/pgsluice/sluice/ivm/delta"
 )
 
 // Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
@@ -201,10 +200,10 @@ func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render
 }
 
 // effects are those of each kind of statement.
-func effects(view *ivm.View) map[string]delta.Effect {
-	all := map[string]delta.Effect{}
+func effects(view *ivm.View) map[string]render.Effect {
+	all := map[string]render.Effect{}
 	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
-		all[string(e)] = view.Effect(e)
+		all[string(e)] = render.Effect(view.Effect(e))
 	}
 	return all
 }

@@ -138,9 +138,13 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 }
 
 // trigger names a trigger on a table. The table is part of the name, as what is below it bears triggers of the same names: one may be below several
-// tables, and a stream table may read it itself.
+// tables, and a stream table may read it itself. An inbox has the name that it had first, since its triggers stay when it is renamed.
 func (p *planner) trigger(event string, r *catalog.Relation) string {
-	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + r.Name)
+	name := r.Name
+	if r.Schema == p.spec.Extension.Schema {
+		name = p.traced.first(anInbox, name)
+	}
+	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + name)
 }
 
 // base is what names of a stream table's objects in the extension's schema begin with.
@@ -289,7 +293,10 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 		}
 		return names[r]
 	}
-	t.Delta = view.Delta(ivm.Tables{Log: log, Stored: t.Rows.String()})
+	tables := ivm.Tables{Log: log, Stored: t.Rows.String()}
+	t.Delta = view.Delta(tables)
+	tables.Few = true
+	t.DeltaOfFew = view.Delta(tables)
 }
 
 // reason says why a stream table is recomputed.

@@ -44,9 +44,12 @@ func (v *View) Moves(t Tables, e Event) []string {
 	return emit.List(w.CTEs)
 }
 
+// Effect is what a change can do to the rows of a view.
+type Effect = delta.Effect
+
 // Effect is what a statement on the table that changes (see OnlyChanging; any table of the view, if there is none) can do to the view's rows, and
 // to those that its groups are made of.
-func (v *View) Effect(e Event) delta.Effect {
+func (v *View) Effect(e Event) Effect {
 	n := v.Root
 	if g := v.grouped(); g != nil {
 		n = g.node.Input

@@ -20,9 +20,9 @@ func (v *View) delta() algebra.Node {
 
 func (v *View) calculus() delta.Calculus {
 	if v.only != nil {
-		return delta.Calculus{Columns: v.Columns, Changed: func(s *algebra.Source) bool { return s.Table == v.only }}
+		return delta.New(v.Columns, func(s *algebra.Source) bool { return s.Table == v.only })
 	}
-	return delta.Calculus{Columns: v.Columns, Changed: delta.All}
+	return delta.New(v.Columns, nil)
 }
 
 // Draw writes a tree over the columns of a compilation: algebra.Format or

@@ -32,6 +32,7 @@ func (v *View) OnlyChanging(table *catalog.Relation) *View {
 func passes(columns *algebra.Columns) []func(algebra.Node) algebra.Node {
 	return []func(algebra.Node) algebra.Node{
 		rewrite.GroupDistinct(columns),
+		rewrite.OrderJoins,
 		rewrite.PruneColumns,
 	}
 }

@@ -16,7 +16,7 @@ const (
 
 // colors are those of operators at their boxes' left edges; the others are grey.
 var colors = map[string]string{
-	"source": page.Blue, "before": page.Blue, "values": page.Blue,
+	"source": page.Blue, "values": page.Blue,
 	"Δ":         page.Amber,
 	"aggregate": page.Green, "aggregate global": page.Green, "distinct": page.Green,
 	"join": page.Violet,

@@ -31,11 +31,9 @@ func (d *drawing) add(n algebra.Node) int {
 	}
 	i := len(d.Boxes)
 	d.Boxes = append(d.Boxes, newBox(algebra.Describe(n, d.columns), law))
-	if _, once := n.(*algebra.Distinct); once {
+	switch n.(type) {
+	case *algebra.Distinct, *algebra.Kept:
 		d.drawn[n] = i
-	}
-	if u, ok := n.(*algebra.Union); ok && algebra.IsBefore(u) {
-		return i
 	}
 	for _, in := range n.Inputs() {
 		d.Arrows = append(d.Arrows, page.Arrow{From: d.add(in), To: i})

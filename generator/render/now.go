@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -199,11 +198,11 @@ type Step struct {
 	Of     Source // with the columns that it reads
 	Absent Name
 
-	ByEvent map[string][]string     // lines of common table expressions for what a statement changed; see package ivm
-	Anew    bool                    // they compute the rows that it touched as they are now
-	Merged  bool                    // groups that they add to are found by their unique index
-	Moved   bool                    // so are rows that they say come and go
-	Effects map[string]delta.Effect // of each event on the rows, or on those of the groups
+	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
+	Anew    bool                // they compute the rows that it touched as they are now
+	Merged  bool                // groups that they add to are found by their unique index
+	Moved   bool                // so are rows that they say come and go
+	Effects map[string]Effect   // of each event on the rows, or on those of the groups
 }
 
 // Lines are those for the step's event.
@@ -307,3 +306,6 @@ func (s Step) Loses() string {
 
 // indentedEnd is Indented without the comma behind the last line.
 func indentedEnd(lines []string) string { return strings.TrimSuffix(Indented(lines), ",") }
+
+// Effect is what a change can do to rows.
+type Effect struct{ Adds, Takes bool }

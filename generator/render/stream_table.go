@@ -54,17 +54,18 @@ type StreamTable struct {
 	HashIndex       Name
 	Indexes         []Index
 
-	Delta   []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
-	Rebuild []string // the same, for what the query has less what is stored
-	RowsSQL string   // query for hidden columns, if there are any
-	Changes []Changes
-	Logs    []Source // of Changes
-	ByKey   []ByKey  // tables by whose keys rows are found
-	Feeds   []Source // where others read its changes: in Log
-	Few     bool     // for a statement that is planned for few changes
-	Outbox  *Outbox  // that it has or can be given; nil if the extension has none
-	Tells   bool     // for a statement that writes its changes to Outbox
-	Now              // in immediate mode
+	Delta      []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
+	DeltaOfFew []string // the same, planned for few changes
+	Rebuild    []string // the same, for what the query has less what is stored
+	RowsSQL    string   // query for hidden columns, if there are any
+	Changes    []Changes
+	Logs       []Source // of Changes
+	ByKey      []ByKey  // tables by whose keys rows are found
+	Feeds      []Source // where others read its changes: in Log
+	Few        bool     // for a statement that is planned for few changes
+	Outbox     *Outbox  // that it has or can be given; nil if the extension has none
+	Tells      bool     // for a statement that writes its changes to Outbox
+	Now                 // in immediate mode
 
 	Explanation []string // lines that say how it is kept up to date
 
@@ -91,7 +92,7 @@ func (t StreamTable) FewAtMost() int { return 2 * t.FewChanges() }
 
 // ForFew is the stream table as the templates of statements for few changes see it.
 func (t StreamTable) ForFew() StreamTable {
-	t.Few = true
+	t.Few, t.Delta = true, t.DeltaOfFew
 	return t
 }
 

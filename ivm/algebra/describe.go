@@ -10,7 +10,7 @@ type Description struct {
 	Items []string // conditions, columns or aggregates
 }
 
-// Describe describes a node without its inputs. A source before its changes is one node in pictures.
+// Describe describes a node without its inputs.
 func Describe(n Node, c *Columns) Description {
 	p := printer{columns: c}
 	switch n := n.(type) {
@@ -25,9 +25,6 @@ func Describe(n Node, c *Columns) Description {
 	case *Project:
 		return Description{Kind: "project", Items: p.itemTexts(n.Items)}
 	case *Union:
-		if IsBefore(n) {
-			return Description{Kind: "before", Of: n.From[0].Input.(*Source).Table.SQLName(), Items: p.idTexts(n.Cols)}
-		}
 		return Description{Kind: "union"}
 	case *Join:
 		return Description{Kind: "join", Items: p.conditionTexts(n.On)}

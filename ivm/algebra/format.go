@@ -10,7 +10,7 @@ import (
 // Format prints a tree, a node a line, inputs indented below. It is what tests
 // and explain read: columns are printed as name#number.
 func Format(n Node, c *Columns) string {
-	p := printer{columns: c}
+	p := printer{columns: c, kept: map[Node]int{}}
 	p.node(n, 0)
 	return p.out.String()
 }
@@ -18,10 +18,24 @@ func Format(n Node, c *Columns) string {
 type printer struct {
 	columns *Columns
 	out     strings.Builder
+	kept    map[Node]int // numbers of what is computed once
 }
 
 func (p *printer) node(n Node, depth int) {
-	p.out.WriteString(strings.Repeat("  ", depth) + p.line(n) + "\n")
+	line := p.line(n)
+	if _, ok := n.(*Kept); ok {
+		number, printed := p.kept[n]
+		if !printed {
+			number = len(p.kept) + 1
+			p.kept[n] = number
+		}
+		line += " " + strconv.Itoa(number)
+		if printed {
+			p.out.WriteString(strings.Repeat("  ", depth) + line + ", as above\n")
+			return
+		}
+	}
+	p.out.WriteString(strings.Repeat("  ", depth) + line + "\n")
 	for _, in := range n.Inputs() {
 		p.node(in, depth+1)
 	}
@@ -53,6 +67,8 @@ func (p *printer) line(n Node) string {
 		return "distinct"
 	case *Bag:
 		return "bag"
+	case *Kept:
+		return "kept"
 	}
 	panic(fmt.Sprintf("no text for %T", n))
 }

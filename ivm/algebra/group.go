@@ -57,6 +57,14 @@ func (n *Distinct) reads() []Scalar   { return nil }
 // rows that count once each.
 type Bag struct{ Input Node }
 
+// Kept is a relation that is computed once, wherever it is read.
+type Kept struct{ Input Node }
+
+func (n *Kept) Columns() []ColID  { return n.Input.Columns() }
+func (n *Kept) Inputs() []Node    { return []Node{n.Input} }
+func (*Kept) With(in []Node) Node { return &Kept{in[0]} }
+func (n *Kept) reads() []Scalar   { return nil }
+
 func (n *Bag) Columns() []ColID  { return n.Input.Columns() }
 func (n *Bag) Inputs() []Node    { return []Node{n.Input} }
 func (*Bag) With(in []Node) Node { return &Bag{in[0]} }

@@ -1,25 +1,45 @@
 package algebra
 
-// Walk visits a tree, inputs first.
+// Walk visits the nodes of a tree, inputs first, each once.
 func Walk(n Node, visit func(Node)) {
-	for _, in := range n.Inputs() {
-		Walk(in, visit)
+	seen := map[Node]bool{}
+	var walk func(Node)
+	walk = func(n Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, in := range n.Inputs() {
+			walk(in)
+		}
+		visit(n)
 	}
-	visit(n)
+	walk(n)
 }
 
-// Rewrite replaces nodes from the leaves up. A node whose inputs stay as they
-// are is handed over itself, not a copy.
+// Rewrite replaces nodes from the leaves up. A node whose inputs stay as they are is handed over itself, not a copy, and one that stands in several
+// places is replaced once: it stays one node.
 func Rewrite(n Node, replace func(Node) Node) Node {
-	inputs, changed := n.Inputs(), false
-	for i, in := range inputs {
-		inputs[i] = Rewrite(in, replace)
-		changed = changed || inputs[i] != in
+	done := map[Node]Node{}
+	var rewrite func(Node) Node
+	rewrite = func(n Node) Node {
+		if replaced, ok := done[n]; ok {
+			return replaced
+		}
+		inputs, changed := n.Inputs(), false
+		for i, in := range inputs {
+			inputs[i] = rewrite(in)
+			changed = changed || inputs[i] != in
+		}
+		replaced := n
+		if changed {
+			replaced = n.With(inputs)
+		}
+		replaced = replace(replaced)
+		done[n] = replaced
+		return replaced
 	}
-	if changed {
-		n = n.With(inputs)
-	}
-	return replace(n)
+	return rewrite(n)
 }
 
 // Exprs lists the expressions of a node.

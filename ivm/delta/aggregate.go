@@ -6,21 +6,21 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-const aggregateLaw = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ(X before ⋉ A), A being the keys that Δ X touches"
+const aggregateLaw = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the keys that Δ X touches"
 
 // The law holds for any aggregate and needs no state (rule R3a). Without keys there
 // is one group, and any change touches it.
 func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
-	touched := c.Touched(n)
-	if touched == nil {
+	changes := c.Of(n.Input)
+	if changes == nil {
 		return nil
 	}
-	was := c.Before(n.Input)
-	if signed(was) {
-		was = &algebra.Bag{Input: c.Restrict(was, n.Keys, touched)}
-	} else {
-		was = c.Restrict(was, n.Keys, touched)
-	}
+	changes = kept(changes)
+	c.done[n.Input] = changes
+	touched := c.Touched(n)
+	// Groups need rows, not signs: what they are made of is turned into a bag.
+	before := algebra.Before(n.Input, changes)
+	was := &algebra.Bag{Input: c.Restrict(before, n.Keys, touched)}
 	now := n.With([]algebra.Node{c.Restrict(n.Input, n.Keys, touched)})
 	return sum(n.Columns(), []algebra.Node{now, &algebra.Negate{Input: n.With([]algebra.Node{was})}})
 }
@@ -34,7 +34,7 @@ func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
 	}
 	p := &algebra.Project{Input: changes}
 	for _, k := range n.Keys {
-		p.Items = append(p.Items, algebra.Item{ID: c.Columns.New(c.Columns.Info(k.ID)), Expr: k.Expr})
+		p.Items = append(p.Items, algebra.Item{ID: c.columns.New(c.columns.Info(k.ID)), Expr: k.Expr})
 	}
 	return &algebra.Distinct{Input: rewrite.Distribute(p)}
 }
@@ -49,7 +49,7 @@ func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, touched algebra.
 		there := algebra.Ref(touched.Columns()[i]).Expr
 		equal := algebra.Scalar{Expr: sqltext.Equals(k.Expr.Expr, there)}
 		switch {
-		case !c.Columns.Info(k.ID).Nullable:
+		case !c.columns.Info(k.ID).Nullable:
 			some.On, null.On = append(some.On, equal), append(null.On, equal)
 		case !branched:
 			branched = true

@@ -14,16 +14,31 @@ import (
 
 // Calculus differentiates trees of one compilation.
 type Calculus struct {
-	Columns *algebra.Columns
-	// Changed tells which occurrences of tables have changes to account for.
-	Changed func(*algebra.Source) bool
+	columns *algebra.Columns
+	// changed tells which occurrences of tables have changes to account for.
+	changed func(*algebra.Source) bool
+	done    map[algebra.Node]algebra.Node
 }
 
-// All says that every table may have changed.
-func All(*algebra.Source) bool { return true }
+// New returns a calculus; changed tells which occurrences of tables have changes to account for, nil that all have.
+func New(columns *algebra.Columns, changed func(*algebra.Source) bool) Calculus {
+	if changed == nil {
+		changed = func(*algebra.Source) bool { return true }
+	}
+	return Calculus{columns: columns, changed: changed, done: map[algebra.Node]algebra.Node{}}
+}
 
-// Of returns Δn, and nil where nothing can change.
+// Of returns Δn, the same one each time, and nil where nothing can change.
 func (c Calculus) Of(n algebra.Node) algebra.Node {
+	changes, known := c.done[n]
+	if !known {
+		changes = c.of(n)
+		c.done[n] = changes
+	}
+	return changes
+}
+
+func (c Calculus) of(n algebra.Node) algebra.Node {
 	switch n := n.(type) {
 	case *algebra.Source:
 		return c.source(n)
@@ -41,32 +56,4 @@ func (c Calculus) Of(n algebra.Node) algebra.Node {
 		return c.aggregate(n)
 	}
 	panic(fmt.Sprintf("no law for %T", n))
-}
-
-// Before returns the relation as it was: before = after ⊎ −Δ at the sources.
-// Groups need rows, not signs: what they are made of is turned into a bag.
-func (c Calculus) Before(n algebra.Node) algebra.Node {
-	return algebra.Rewrite(n, func(n algebra.Node) algebra.Node {
-		switch n := n.(type) {
-		case *algebra.Source:
-			if c.Changed(n) {
-				return algebra.Before(n)
-			}
-		case *algebra.Aggregate:
-			if signed(n.Input) {
-				return n.With([]algebra.Node{&algebra.Bag{Input: n.Input}})
-			}
-		}
-		return n
-	})
-}
-
-// signed tells whether changes make up a part of a tree's rows.
-func signed(n algebra.Node) bool {
-	found := false
-	algebra.Walk(n, func(n algebra.Node) {
-		_, changes := n.(*algebra.Changes)
-		found = found || changes
-	})
-	return found
 }

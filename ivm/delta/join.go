@@ -2,19 +2,42 @@ package delta
 
 import "github.com/pgsluice/sluice/ivm/algebra"
 
-const joinLaw = "Δ (A ⋈ B) = Δ A ⋈ B before ⊎ A ⋈ Δ B"
+const joinLaw = "Δ (A ⋈ B) = Δ A ⋈ B ⊎ A ⋈ Δ B ⊎ −Δ A ⋈ Δ B"
 
-// Over a tree of n tables this makes n terms: what stands left of the changed
-// table is taken after the changes, what stands right of it before them.
+// All but the changes are taken as they are after them, so each term joins tables, which PostgreSQL knows and has indexes on, to few rows. Over a tree of
+// n tables this makes three terms a join.
 func (c Calculus) join(n *algebra.Join) algebra.Node {
-	var terms []algebra.Node
-	if left := c.Of(n.Left); left != nil {
-		terms = append(terms, &algebra.Join{Left: left, Right: c.Before(n.Right), On: n.On})
+	left, right := c.Of(n.Left), c.Of(n.Right)
+	if left != nil && right != nil {
+		left, right = kept(left), kept(right)
 	}
-	if right := c.Of(n.Right); right != nil {
+	var terms []algebra.Node
+	if left != nil {
+		terms = append(terms, &algebra.Join{Left: left, Right: n.Right, On: n.On})
+	}
+	if right != nil {
 		terms = append(terms, &algebra.Join{Left: n.Left, Right: right, On: n.On})
 	}
+	if left != nil && right != nil {
+		terms = append(terms, &algebra.Negate{Input: &algebra.Join{Left: left, Right: right, On: n.On}})
+	}
 	return sum(n.Columns(), terms)
+}
+
+// kept is a relation that is read more than once. Changes of a table are kept as they are, and what is computed from them row by row is not worth it.
+func kept(n algebra.Node) algebra.Node {
+	for at := n; ; {
+		switch below := at.(type) {
+		case *algebra.Changes, *algebra.Kept:
+			return n
+		case *algebra.Filter:
+			at = below.Input
+		case *algebra.Project:
+			at = below.Input
+		default:
+			return &algebra.Kept{Input: n}
+		}
+	}
 }
 
 // sum adds up terms that make the same columns.

@@ -15,7 +15,7 @@ const (
 )
 
 func (c Calculus) source(n *algebra.Source) algebra.Node {
-	if !c.Changed(n) {
+	if !c.changed(n) {
 		return nil
 	}
 	return &algebra.Changes{Of: n}

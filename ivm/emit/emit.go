@@ -114,13 +114,17 @@ func (w *Writer) find(n algebra.Node) Leaf {
 	if _, once := n.(*algebra.Distinct); once {
 		return w.Keep(n, w.names(n.Columns()))
 	}
+	keep := false
+	if kept, is := n.(*algebra.Kept); is {
+		n, keep = kept.Input, true
+	}
 	if !ok {
 		leaf = Leaf{Columns: map[algebra.ColID]string{}, Signed: true}
 		names := w.names(n.Columns())
 		for i, id := range n.Columns() {
 			leaf.Columns[id] = names[i]
 		}
-		leaf.SQL = w.Add(n, names, false)
+		leaf.SQL = w.Add(n, names, keep)
 		leaf.Alias = leaf.SQL
 	}
 	w.done[n] = leaf

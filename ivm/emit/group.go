@@ -29,7 +29,7 @@ func (w *Writer) distinct(n *algebra.Distinct, names []string) []string {
 }
 
 func (w *Writer) once(n algebra.Node, names []string) []string {
-	if u, ok := n.(*algebra.Union); ok && !algebra.IsBefore(u) {
+	if u, ok := n.(*algebra.Union); ok {
 		var lines []string
 		for i, b := range u.From {
 			if i > 0 {

@@ -75,6 +75,8 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return "γ(" + below(n.Input) + ")"
 	case *algebra.Bag:
 		return below(n.Input)
+	case *algebra.Kept:
+		return below(n.Input)
 	case *algebra.Distinct:
 		return "distinct(" + below(n.Input) + ")"
 	}
@@ -82,9 +84,6 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 }
 
 func inlineUnion(n *algebra.Union, below func(algebra.Node) string) string {
-	if algebra.IsBefore(n) {
-		return below(n.From[0].Input) + " before"
-	}
 	var terms []string
 	for _, b := range n.From {
 		terms = append(terms, below(b.Input))

@@ -3256,12 +3256,12 @@ $function$;
 comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
 
 -- Applies to stream table sales.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
--- Reads sales.changes_public_customers, sales.changes_public_captured_payments, sales.changes_public_orders, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
+-- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
 -- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, planned once, whose limits tell the planner that they are few, and many are planned for each time. Rows that
--- changed are mostly in memory.
+-- statement of their own, planned once, where they come in arrays, of which the planner expects ten rows each, and many are planned for
+-- each time. Rows that changed are mostly in memory.
 create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3279,27 +3279,53 @@ declare
     v_self      text := 'sales.customer_payments'; -- only what has a variable in it can be planned each time
     v_truncated boolean;
     v_unfound   bigint;
+    v_new       bigint;
     v_many      boolean;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
 
-    select exists (select from sales.changes_public_customers c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
+    -- What is new is counted up to where it is many. Where there is nothing, the frontier is all that moves: the statement below would read
+    -- small tables whole to join nothing to them.
+    with
+    new as materialized (
+        select greatest(
+            (select count(*) from (select from sales.changes_public_customers c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end offset 500)
-        or exists (select from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
+          end limit 500 + 1) n),
+            (select count(*) from (select from sales.changes_public_orders c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end offset 500)
-        or exists (select from sales.changes_public_orders c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
+          end limit 500 + 1) n),
+            (select count(*) from (select from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end offset 500)
-    into v_many;
+          end limit 500 + 1) n)
+        ) as rows
+    ),
+    advanced as (
+        update sales.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('sales.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        from new n
+        where s.stream_table = 'sales.customer_payments' and n.rows = 0
+    )
+    select n.rows into v_new
+    from new n;
+    if v_new = 0 then
+        inserted := 0;
+        deleted := 0;
+        return;
+    end if;
+    v_many := v_new > 500;
     if v_many then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     -- One statement, one snapshot: sources, logs and frontier agree.
@@ -3321,20 +3347,8 @@ begin
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
-    -- Δ public.captured_payments
-    changes2 as materialized (
-        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales.changes_public_captured_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        group by c.order_id, c.amount, c.captured_at
-        having sum(c.__mult) <> 0
-    ),
     -- Δ public.orders
-    changes3 as materialized (
+    changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
         from sales.changes_public_orders c, seen f
         where c.__xid >= pg_snapshot_xmin(f.seen)
@@ -3345,67 +3359,47 @@ begin
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
-    -- d1: Δ customers ⋈ orders ⋈ captured_payments ⊎ Δ customers ⋈ orders ⋈ −Δ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ Δ orders ⋈ captured_payments ⊎ customers ⋈ Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments
-    d1 as not materialized (
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            c.__mult
+    -- Δ public.captured_payments
+    changes3 as materialized (
+        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
+        from sales.changes_public_captured_payments c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+        group by c.order_id, c.amount, c.captured_at
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
+    d1 as materialized (
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
+        union all
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
+        from public.customers c
+        join changes2 o on o.customer_id = c.customer_id
         union all
         select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            -(c.__mult * c2.__mult) as __mult
-        from changes1 c
-        join public.orders o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
+            c.customer_id,
+            c.name,
+            o.order_id,
+            o.customer_id as c5,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
-        join changes3 o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        union all
+        join changes2 o on o.customer_id = c.customer_id
+    ),
+    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
+    d2 as not materialized (
         select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            c.__mult * o.__mult * c2.__mult as __mult
-        from changes1 c
-        join changes3 o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            o.__mult
-        from public.customers c
-        join changes3 o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            -(o.__mult * c2.__mult) as __mult
-        from public.customers c
-        join changes3 o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
+            d1.customer_id as x,
+            d1.name as c31,
+            c.amount as c32,
+            c.captured_at as c33,
+            d1.__mult
+        from d1
+        join public.captured_payments c on c.order_id = d1.order_id
         union all
         select
             c.customer_id as x,
@@ -3415,17 +3409,26 @@ begin
             c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
+        join changes3 c2 on c2.order_id = o.order_id
+        union all
+        select
+            d1.customer_id as x,
+            d1.name as c31,
+            c.amount as c32,
+            c.captured_at as c33,
+            -(d1.__mult * c.__mult) as __mult
+        from d1
+        join changes3 c on c.order_id = d1.order_id
     ),
-    -- d2: d1, added up
-    d2 as not materialized (
+    -- d3: d2, added up
+    d3 as not materialized (
         select
             d.x as customer_id,
             d.c31 as name,
             d.c32 as __sum1,
             d.c33 as __max4,
             sum(d.__mult) as __mult
-        from d1 d
+        from d2 d
         group by d.x, d.c31, d.c32, d.c33
         having sum(d.__mult) <> 0
     ),
@@ -3440,7 +3443,7 @@ begin
             coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
             max(d.__max4) filter (where d.__mult > 0) as __max4,
             max(d.__max4) filter (where d.__mult < 0) as __max4_gone
-        from d2 d
+        from d3 d
         group by d.customer_id, d.name
     ),
     -- met: each changed group, as it becomes and where it is
@@ -3545,12 +3548,12 @@ begin
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end)
-           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end)
-           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
@@ -3569,13 +3572,16 @@ begin
     -- Δ public.customers
     new_changes1 as materialized (
         select c.*
-        from sales.changes_public_customers c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
+        from unnest(array(
+            select __c -- a column may be named c
+            from sales.changes_public_customers __c, seen f
+            where __c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
+              when __c.__xid = f.own_xid then __c.__no <= f.own_no
+              else pg_visible_in_snapshot(__c.__xid, f.seen)
           end
-        limit 1000
+            limit 1000
+        )) c
     ),
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
@@ -3583,122 +3589,105 @@ begin
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
-    -- Δ public.captured_payments
+    -- Δ public.orders
     new_changes2 as materialized (
         select c.*
-        from sales.changes_public_captured_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
+        from unnest(array(
+            select __c -- a column may be named c
+            from sales.changes_public_orders __c, seen f
+            where __c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
+              when __c.__xid = f.own_xid then __c.__no <= f.own_no
+              else pg_visible_in_snapshot(__c.__xid, f.seen)
           end
-        limit 1000
+            limit 1000
+        )) c
     ),
     changes2 as materialized (
-        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from new_changes2 c
-        group by c.order_id, c.amount, c.captured_at
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.orders
-    new_changes3 as materialized (
-        select c.*
-        from sales.changes_public_orders c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        limit 1000
-    ),
-    changes3 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from new_changes3 c
+        from new_changes2 c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
-    -- d1: Δ customers ⋈ orders ⋈ captured_payments ⊎ Δ customers ⋈ orders ⋈ −Δ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ captured_payments ⊎ Δ customers ⋈ −Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ Δ orders ⋈ captured_payments ⊎ customers ⋈ Δ orders ⋈ −Δ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments
-    d1 as not materialized (
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            c.__mult
+    -- Δ public.captured_payments
+    new_changes3 as materialized (
+        select c.*
+        from unnest(array(
+            select __c -- a column may be named c
+            from sales.changes_public_captured_payments __c, seen f
+            where __c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __c.__xid = f.own_xid then __c.__no <= f.own_no
+              else pg_visible_in_snapshot(__c.__xid, f.seen)
+          end
+            limit 1000
+        )) c
+    ),
+    changes3 as materialized (
+        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
+        from new_changes3 c
+        group by c.order_id, c.amount, c.captured_at
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
+    d1 as materialized (
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
         from changes1 c
         join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
+        union all
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
+        from public.customers c
+        join changes2 o on o.customer_id = c.customer_id
         union all
         select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            -(c.__mult * c2.__mult) as __mult
-        from changes1 c
-        join public.orders o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
+            c.customer_id,
+            c.name,
+            o.order_id,
+            o.customer_id as c5,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
-        join changes3 o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
+        join changes2 o on o.customer_id = c.customer_id
+    ),
+    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
+    d2 as not materialized (
+        select
+            d1.customer_id as x,
+            d1.name as c37,
+            c.amount as c38,
+            c.captured_at as c39,
+            d1.__mult
+        from d1
+        join public.captured_payments c on c.order_id = d1.order_id
         union all
         select
             c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            c.__mult * o.__mult * c2.__mult as __mult
-        from changes1 c
-        join changes3 o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            o.__mult
-        from public.customers c
-        join changes3 o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            -(o.__mult * c2.__mult) as __mult
-        from public.customers c
-        join changes3 o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
+            c.name as c37,
+            c2.amount as c38,
+            c2.captured_at as c39,
             c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
-        join changes2 c2 on c2.order_id = o.order_id
+        join changes3 c2 on c2.order_id = o.order_id
+        union all
+        select
+            d1.customer_id as x,
+            d1.name as c37,
+            c.amount as c38,
+            c.captured_at as c39,
+            -(d1.__mult * c.__mult) as __mult
+        from d1
+        join changes3 c on c.order_id = d1.order_id
     ),
-    -- d2: d1, added up
-    d2 as not materialized (
+    -- d3: d2, added up
+    d3 as not materialized (
         select
             d.x as customer_id,
-            d.c31 as name,
-            d.c32 as __sum1,
-            d.c33 as __max4,
+            d.c37 as name,
+            d.c38 as __sum1,
+            d.c39 as __max4,
             sum(d.__mult) as __mult
-        from d1 d
-        group by d.x, d.c31, d.c32, d.c33
+        from d2 d
+        group by d.x, d.c37, d.c38, d.c39
         having sum(d.__mult) <> 0
     ),
     -- delta: by how much each group changes
@@ -3712,7 +3701,7 @@ begin
             coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
             max(d.__max4) filter (where d.__mult > 0) as __max4,
             max(d.__max4) filter (where d.__mult < 0) as __max4_gone
-        from d2 d
+        from d3 d
         group by d.customer_id, d.name
     ),
     -- met: each changed group, as it becomes and where it is
@@ -3817,12 +3806,12 @@ begin
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end)
-           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end)
-           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
+           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
@@ -4052,14 +4041,14 @@ begin
     end if;
     if v_reason is null and v_few is not true then
         -- Where so much has changed, computing everything is cheaper.
-        select 'many changed rows of public.captured_payments'
+        select 'many changed rows of public.orders'
         into v_reason
-        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
+        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.orders'::regclass) most
         where (
             select count(*)
             from (
                 select
-                from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
+                from sales.changes_public_orders c, sales.pgt_stream_table_state f
                 where f.stream_table = 'sales.customer_payments'
                   and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
@@ -4072,14 +4061,14 @@ begin
     end if;
     if v_reason is null and v_few is not true then
         -- Where so much has changed, computing everything is cheaper.
-        select 'many changed rows of public.orders'
+        select 'many changed rows of public.captured_payments'
         into v_reason
-        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.orders'::regclass) most
+        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
         where (
             select count(*)
             from (
                 select
-                from sales.changes_public_orders c, sales.pgt_stream_table_state f
+                from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
                 where f.stream_table = 'sales.customer_payments'
                   and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
@@ -4215,7 +4204,7 @@ comment on function sales.customer_payments_tick(bool) is 'Refreshes stream tabl
 
 -- The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing
 -- and will be recomputed.
--- Reads sales.pgt_stream_table_state, sales.changes_public_customers, sales.changes_public_captured_payments, sales.changes_public_orders.
+-- Reads sales.pgt_stream_table_state, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
 -- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_waiting()
     returns table (source text, log text, waiting bigint)
@@ -4238,17 +4227,6 @@ begin
           end);
     end if;
     return next;
-    source := 'public.captured_payments';
-    log := 'sales.changes_public_captured_payments';
-    waiting := null;
-    if f.seen is not null and to_regclass('sales.changes_public_captured_payments') is not null then
-        waiting := (select count(*) from sales.changes_public_captured_payments c where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end);
-    end if;
-    return next;
     source := 'public.orders';
     log := 'sales.changes_public_orders';
     waiting := null;
@@ -4260,12 +4238,23 @@ begin
           end);
     end if;
     return next;
+    source := 'public.captured_payments';
+    log := 'sales.changes_public_captured_payments';
+    waiting := null;
+    if f.seen is not null and to_regclass('sales.changes_public_captured_payments') is not null then
+        waiting := (select count(*) from sales.changes_public_captured_payments c where c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end);
+    end if;
+    return next;
 end;
 $function$;
 comment on function sales.customer_payments_waiting() is 'The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed.';
 
 -- How stream table sales.customer_payments is kept up to date, and where it stands, line by line.
--- Reads sales.pgt_stream_table_state, pg_index, sales.changes_public_customers, sales.changes_public_captured_payments, sales.changes_public_orders.
+-- Reads sales.pgt_stream_table_state, pg_index, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
 -- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_explain()
     returns setof text
@@ -4573,8 +4562,8 @@ comment on function sales.best_customers_swap() is 'Shows the new rows of stream
 -- From stream_tables.best_customers in the spec.
 --
 -- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, planned once, whose limits tell the planner that they are few, and many are planned for each time. Rows that
--- changed are mostly in memory.
+-- statement of their own, planned once, where they come in arrays, of which the planner expects ten rows each, and many are planned for
+-- each time. Rows that changed are mostly in memory.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4592,17 +4581,43 @@ declare
     v_self      text := 'sales.best_customers'; -- only what has a variable in it can be planned each time
     v_truncated boolean;
     v_unfound   bigint;
+    v_new       bigint;
     v_many      boolean;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
 
-    select exists (select from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.best_customers' and c.__xid >= pg_snapshot_xmin(f.seen)
+    -- What is new is counted up to where it is many. Where there is nothing, the frontier is all that moves: the statement below would read
+    -- small tables whole to join nothing to them.
+    with
+    new as materialized (
+        select greatest(
+            (select count(*) from (select from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.best_customers' and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end offset 500)
-    into v_many;
+          end limit 500 + 1) n)
+        ) as rows
+    ),
+    advanced as (
+        update sales.pgt_stream_table_state s
+        set seen = pg_current_snapshot(),
+            own_xid = pg_current_xact_id(),
+            own_no = nextval('sales.pgt_change_no'::regclass),
+            last_refresh_at = clock_timestamp(),
+            consecutive_errors = 0,
+            last_error = null
+        from new n
+        where s.stream_table = 'sales.best_customers' and n.rows = 0
+    )
+    select n.rows into v_new
+    from new n;
+    if v_new = 0 then
+        inserted := 0;
+        deleted := 0;
+        return;
+    end if;
+    v_many := v_new > 500;
     if v_many then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     -- One statement, one snapshot: sources, logs and frontier agree.
@@ -4702,13 +4717,16 @@ begin
     -- Δ sales.customer_payments
     new_changes1 as materialized (
         select c.*
-        from sales.changes_sales_customer_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
+        from unnest(array(
+            select __c -- a column may be named c
+            from sales.changes_sales_customer_payments __c, seen f
+            where __c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
+              when __c.__xid = f.own_xid then __c.__no <= f.own_no
+              else pg_visible_in_snapshot(__c.__xid, f.seen)
           end
-        limit 1000
+            limit 1000
+        )) c
     ),
     changes1 as materialized (
         select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
@@ -4727,7 +4745,7 @@ begin
         select *
         from d1
     ),
-    -- delta: the same, added up
+    -- delta: the same, added up; between says few, so that stored rows are found by their index
     delta as materialized (
         select
             d.customer_id,
@@ -4737,7 +4755,7 @@ begin
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from signed d
         group by d.customer_id, d.name, d.paid
-        having sum(d.__mult) <> 0
+        having abs(sum(d.__mult)) between 1 and 9223372036854775807
     ),
     -- The stored rows that it is about, each found once.
     found as materialized (
@@ -6220,7 +6238,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '0bb8fc5eb338999c826d83395179aa05', 'plain');
+values ('sales', '1.0.0', '6f8537ff10c0a924a51bd679241d9ecb', 'plain');
 
 select sales.attach();
 

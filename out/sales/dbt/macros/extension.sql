@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '0bb8fc5eb338999c826d83395179aa05',
+        'digest': '6f8537ff10c0a924a51bd679241d9ecb',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
