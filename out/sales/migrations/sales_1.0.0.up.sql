@@ -3573,12 +3573,12 @@ begin
     new_changes1 as materialized (
         select c.*
         from unnest(array(
-            select __c -- a column may be named c
-            from sales.changes_public_customers __c, seen f
-            where __c.__xid >= pg_snapshot_xmin(f.seen)
+            select __new -- a column may be named c
+            from sales.changes_public_customers __new, seen f
+            where __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when __c.__xid = f.own_xid then __c.__no <= f.own_no
-              else pg_visible_in_snapshot(__c.__xid, f.seen)
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
             limit 1000
         )) c
@@ -3593,12 +3593,12 @@ begin
     new_changes2 as materialized (
         select c.*
         from unnest(array(
-            select __c -- a column may be named c
-            from sales.changes_public_orders __c, seen f
-            where __c.__xid >= pg_snapshot_xmin(f.seen)
+            select __new -- a column may be named c
+            from sales.changes_public_orders __new, seen f
+            where __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when __c.__xid = f.own_xid then __c.__no <= f.own_no
-              else pg_visible_in_snapshot(__c.__xid, f.seen)
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
             limit 1000
         )) c
@@ -3613,12 +3613,12 @@ begin
     new_changes3 as materialized (
         select c.*
         from unnest(array(
-            select __c -- a column may be named c
-            from sales.changes_public_captured_payments __c, seen f
-            where __c.__xid >= pg_snapshot_xmin(f.seen)
+            select __new -- a column may be named c
+            from sales.changes_public_captured_payments __new, seen f
+            where __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when __c.__xid = f.own_xid then __c.__no <= f.own_no
-              else pg_visible_in_snapshot(__c.__xid, f.seen)
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
             limit 1000
         )) c
@@ -4718,12 +4718,12 @@ begin
     new_changes1 as materialized (
         select c.*
         from unnest(array(
-            select __c -- a column may be named c
-            from sales.changes_sales_customer_payments __c, seen f
-            where __c.__xid >= pg_snapshot_xmin(f.seen)
+            select __new -- a column may be named c
+            from sales.changes_sales_customer_payments __new, seen f
+            where __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when __c.__xid = f.own_xid then __c.__no <= f.own_no
-              else pg_visible_in_snapshot(__c.__xid, f.seen)
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
             limit 1000
         )) c
@@ -6238,7 +6238,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6f8537ff10c0a924a51bd679241d9ecb', 'plain');
+values ('sales', '1.0.0', 'd1a0c2d5c9c752442766c8783c2e0a2b', 'plain');
 
 select sales.attach();
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '6f8537ff10c0a924a51bd679241d9ecb',
+        'digest': 'd1a0c2d5c9c752442766c8783c2e0a2b',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
