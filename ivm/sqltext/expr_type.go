@@ -126,14 +126,7 @@ func (e Expr) Type(column func(id int) string) string {
 	case *pg_query.Node_MinMaxExpr:
 		return widest(n.MinMaxExpr.Args, of)
 	case *pg_query.Node_CaseExpr:
-		arms := []*pg_query.Node{}
-		for _, arm := range n.CaseExpr.Args {
-			arms = append(arms, arm.GetCaseWhen().Result)
-		}
-		if n.CaseExpr.Defresult != nil {
-			arms = append(arms, n.CaseExpr.Defresult)
-		}
-		return widest(arms, of)
+		return widest(results(n.CaseExpr), of)
 	case *pg_query.Node_FuncCall:
 		return typeOfCall(n.FuncCall, of)
 	case *pg_query.Node_RowExpr:
@@ -254,6 +247,9 @@ func ParseExpr(text string, columns map[string]int) (Expr, error) {
 	q, err := ParseQuery("select " + text)
 	if err != nil {
 		return Expr{}, err
+	}
+	if problem := Unprintable(q); problem != nil {
+		return Expr{}, problem
 	}
 	return q.(*Select).Targets[0].Expr.Map(func(e Expr) (Expr, bool) {
 		ref, ok := e.Ref()

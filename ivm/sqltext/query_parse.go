@@ -7,7 +7,7 @@ import (
 )
 
 // ParseQuery parses one SELECT, VALUES or set operation. What it refuses, for its syntax or because no view can have it, it says with an *Error.
-// Every query that it returns prints faithfully: the text of its expressions parses to the same expressions again.
+// Every query that it returns prints faithfully, unless Unprintable says otherwise: the text of its expressions parses to the same expressions again.
 func ParseQuery(text string) (Query, error) {
 	tree, err := pg_query.Parse(text)
 	if err != nil {
@@ -17,13 +17,27 @@ func ParseQuery(text string) (Query, error) {
 	if problem == nil {
 		problem = checkQuery(stmt)
 	}
-	if problem == nil {
-		problem = checkPrint(stmt)
-	}
 	if problem != nil {
 		return nil, problem
 	}
-	return query(stmt), nil
+	q := query(stmt)
+	tailOf(q).unprintable = checkPrint(stmt)
+	return q, nil
+}
+
+// Unprintable returns the expression of a parsed query that has no faithful text, so that no SQL can be made of the query; nil if all have one.
+func Unprintable(q Query) *Error { return tailOf(q).unprintable }
+
+func tailOf(q Query) *Tail {
+	switch q := q.(type) {
+	case *Values:
+		return &q.Tail
+	case *SetOp:
+		return &q.Tail
+	case *Select:
+		return &q.Tail
+	}
+	return &Tail{}
 }
 
 // locatedIn is located with an offset in bytes; the parser counts characters.
