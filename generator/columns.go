@@ -30,7 +30,21 @@ func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
 			c.errs.Add(tooWide(t.Query.At, "what it reads of "+r.SQLName(), n))
 		}
 	}
+	if view.Whole() {
+		c.checkWhole(t, view)
+		return
+	}
 	c.checkIndexes(t, view)
+}
+
+// checkWhole refuses what needs the names of columns that only the server knows.
+func (c *compiler) checkWhole(t *spec.StreamTable, view *ivm.View) {
+	if t.Outbox != nil {
+		c.errs.Add(needsColumns(*view.Open, "an outbox, whose rows have them"))
+	}
+	if t.Rebuild == spec.RebuildOnline {
+		c.errs.Add(needsColumns(*view.Open, "rebuild: online"))
+	}
 }
 
 // checkLengths reports names in a query that PostgreSQL would cut, and whether there are any: the parser has cut them.

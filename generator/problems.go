@@ -120,6 +120,14 @@ func internalSource(at diag.Pos, r *catalog.Relation, name string) diag.Error {
 	}
 }
 
+func needsColumns(at diag.Pos, what string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: "which columns * stands for only the server knows, and not " + what,
+		Hint:    "name the columns",
+	}
+}
+
 func noColumn(column spec.Text, table string, names []string) diag.Error {
 	e := diag.Error{
 		Pos: column.At, Code: "unknown-column",

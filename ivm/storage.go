@@ -124,6 +124,9 @@ func (s Storage) HashOf(a string) string {
 func (v *View) Storage() Storage { return v.storage() }
 
 func (v *View) stored() Storage {
+	if v.Whole() {
+		return wholeStorage()
+	}
 	s := v.layout()
 	types, varied := map[string]string{}, map[string]bool{}
 	for _, o := range v.Output {

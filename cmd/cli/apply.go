@@ -13,6 +13,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 func newApply() *cobra.Command {
@@ -35,7 +36,7 @@ func newApply() *cobra.Command {
 			if options.LockTimeout < 0 || options.Retry < 0 {
 				return exitError{exitUsage, "sluice: --lock-timeout and --retry-for cannot be negative\n"}
 			}
-			e, err := generateFor(cmd)
+			e, texts, err := generateFor(cmd)
 			if err != nil {
 				return err
 			}
@@ -54,6 +55,9 @@ func newApply() *cobra.Command {
 			options.Progress = progressOn(cmd.ErrOrStderr(), url)
 			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
 				did, err := live.Apply(ctx, conn, e, options)
+				if wrong := (*diag.List)(nil); errors.As(err, &wrong) {
+					wrong.Merge(texts)
+				}
 				if err != nil {
 					return err
 				}
@@ -142,9 +146,12 @@ func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(cont
 	var refusal live.Refusal
 	var failure live.Failure
 	var exit exitError
+	var wrong *diag.List
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &wrong):
+		return exitError{exitInput, printed(wrong, "nothing was changed")}
 	case errors.As(err, &exit):
 		return err
 	case errors.As(err, &refusal):

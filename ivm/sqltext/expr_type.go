@@ -24,7 +24,10 @@ func IsString(typ string) bool {
 }
 
 // incomparable are types without equality, or with one by which different values are equal.
-var incomparable = []string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"}
+var incomparable = []string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle", UnknownRow}
+
+// UnknownRow stands for the type of rows whose columns only the server knows. They are compared by their text.
+const UnknownRow = "row of unknown columns"
 
 // Record is the type of a row that no type was given to. No table can have a column of it.
 const Record = "record"

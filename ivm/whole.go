@@ -1,0 +1,20 @@
+package ivm
+
+import "github.com/pgsluice/sluice/ivm/sqltext"
+
+// Where a star stands for columns that only the server knows, each row is stored as one value, whose type the server makes of the query. Nothing but
+// recomputing follows such a view, so nothing else needs the columns.
+
+// WholeRow is the column that stores the rows of a view that is Whole.
+const WholeRow = "__row"
+
+// Whole reports whether the view has columns that only the server knows.
+func (v *View) Whole() bool { return v.Open != nil }
+
+// wholeStorage stores rows as values, found by their text.
+func wholeStorage() Storage {
+	return Storage{
+		Stored: []string{WholeRow}, Types: []string{sqltext.UnknownRow}, Varied: []bool{false},
+		Identity: []Key{{Name: WholeRow, Type: sqltext.UnknownRow}}, Repeats: true,
+	}
+}
