@@ -13,13 +13,19 @@ import (
 // mostColumns is how many columns a table of PostgreSQL can have, less what is stored beside a query's.
 const mostColumns = 1600 - 3
 
+// systemColumns are names that a view may give its columns, and a table may not.
+var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
+
 // checkColumns refuses queries and sources whose columns no table of ours can hold, and indexes on columns that there are not.
 func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
 	c.checkDistinct(view)
 	c.checkInternal(t, view)
 	for _, o := range view.Output {
 		if view.Columns.Info(o.ID).Type == sqltext.Record {
-			c.errs.Add(record(t.Query.At, o.Name))
+			c.errs.Add(record(o.Pos, o.Name))
+		}
+		if slices.Contains(systemColumns, o.Name) {
+			c.errs.Add(systemColumn(o.Pos, o.Name))
 		}
 	}
 	if n := len(view.Storage().Stored); n > mostColumns {

@@ -81,6 +81,14 @@ func record(at diag.Pos, column string) diag.Error {
 	}
 }
 
+func systemColumn(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q has the name of one that each table has itself, so that no table can store it", name),
+		Hint:    "give it another name with AS",
+	}
+}
+
 func repeatedColumn(at, first diag.Pos, name string) diag.Error {
 	e := diag.Error{
 		Pos: at, Code: "duplicate-column",

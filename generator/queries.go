@@ -71,3 +71,9 @@ func (c *compiler) queries(tables []render.StreamTable) []Query {
 	}
 	return all
 }
+
+// Maintained says how a stream table is kept up to date, by its place in the order of refreshes, and why it is recomputed if it is.
+func (e *Extension) Maintained(n int) (mode, strategy, reason string) {
+	t := e.view.StreamTables[n]
+	return t.EffectiveMode, t.Strategy, t.Reason
+}

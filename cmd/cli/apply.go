@@ -46,7 +46,7 @@ func newApply() *cobra.Command {
 			}
 			options.Flavour, options.Released = generator.Flavour(flavour), released
 			if dryRun {
-				return printScript(cmd, e, options)
+				return printScript(cmd, e, texts, options)
 			}
 			url, err := dsn(cmd)
 			if err != nil {
@@ -55,11 +55,8 @@ func newApply() *cobra.Command {
 			options.Progress = progressOn(cmd.ErrOrStderr(), url)
 			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
 				did, err := live.Apply(ctx, conn, e, options)
-				if wrong := (*diag.List)(nil); errors.As(err, &wrong) {
-					wrong.Merge(texts)
-				}
 				if err != nil {
-					return err
+					return shown(err, texts)
 				}
 				for _, loss := range did.Losses {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
@@ -78,7 +75,7 @@ func newApply() *cobra.Command {
 }
 
 // printScript prints what apply would run: in the database that is named, or else where nothing is installed.
-func printScript(cmd *cobra.Command, e *generator.Extension, options live.Options) error {
+func printScript(cmd *cobra.Command, e *generator.Extension, texts *diag.List, options live.Options) error {
 	if _, err := dsn(cmd); err != nil {
 		script, err := live.InstallScript(e, options)
 		fmt.Fprint(cmd.OutOrStdout(), script)
@@ -87,8 +84,16 @@ func printScript(cmd *cobra.Command, e *generator.Extension, options live.Option
 	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
 		script, err := live.Script(ctx, conn, e, options)
 		fmt.Fprint(cmd.OutOrStdout(), script)
-		return err
+		return shown(err, texts)
 	})
+}
+
+// shown gives what the database finds wrong with queries the texts in which they stand.
+func shown(err error, texts *diag.List) error {
+	if wrong := (*diag.List)(nil); errors.As(err, &wrong) {
+		wrong.Merge(texts)
+	}
+	return err
 }
 
 // tellApplied says what apply did.

@@ -158,6 +158,9 @@ func (t StreamTable) Filled(a string) string {
 // Hidden are the stored columns that users do not see as they are.
 func (t StreamTable) Hidden() []string {
 	var names []string
+	if t.Shape.Name != "" { // they see what is in the one column
+		return nil
+	}
 	for _, name := range t.Stored {
 		if !slices.Contains(t.Visible, name) {
 			names = append(names, name)

@@ -104,7 +104,7 @@ func (s *outsideSearch) of(f Function) (Outside, bool) {
 				return does("%s", what)
 			}
 			if found, ok := s.called(f.path, support.Schema, support.Name, anyArgs); ok {
-				return Outside{Function: f.Name + "(), " + found.Function, Does: found.Does}, true
+				return Outside{Function: f.Name + "(), which calls " + found.Function, Does: found.Does}, true
 			}
 		}
 		return Outside{}, false
@@ -123,7 +123,7 @@ func (s *outsideSearch) of(f Function) (Outside, bool) {
 			return does("%s", what)
 		}
 		if found, ok := s.used(f.path, use); ok {
-			return Outside{Function: f.Name + "(), " + found.Function, Does: found.Does}, true
+			return Outside{Function: f.Name + "(), which calls " + found.Function, Does: found.Does}, true
 		}
 	}
 	return Outside{}, false
