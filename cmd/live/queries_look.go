@@ -143,7 +143,7 @@ func readingFunction(q *generator.Query, name string, body sqltext.FunctionBody)
 	}
 	return diag.Error{
 		Pos: mentioned(q, name), Code: "not-incremental",
-		Message: fmt.Sprintf("the function %s() %s, as this database has it, and no change of that is followed", name, what),
+		Message: fmt.Sprintf("function %s() %s in this database, and changes of what it reads are not followed", name, what),
 		Hint:    "use refresh_mode full, or put the function into the DDL that the spec names",
 	}
 }
