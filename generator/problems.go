@@ -227,8 +227,8 @@ func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
 // indefinite puts an article before a part of a query, unless it has one, is several, or is words of SQL alone.
 func indefinite(what string) string {
 	first, rest, _ := strings.Cut(what, " ")
-	isWords := first == strings.ToUpper(first) && (rest == "" || !strings.Contains(rest, "query"))
-	if first == "the" || first == "changes" || strings.HasSuffix(what, "sets") || isWords {
+	isWords := first == strings.ToUpper(first) && !strings.HasPrefix(rest, "subquery")
+	if first == "the" || strings.HasSuffix(first, "s") || strings.HasSuffix(what, "sets") || isWords {
 		return what
 	}
 	return article(what) + " " + what

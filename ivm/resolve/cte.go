@@ -15,6 +15,7 @@ type cteScope struct {
 
 	busy    bool     // it is being resolved, so that a reference is one to itself
 	columns []column // that a reference to itself means; nil if they are not known
+	known   []column // of its result, once it was resolved
 	itself  bool     // there was one
 }
 
@@ -77,9 +78,15 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 		return r.opaque(nameOf(t), cte.columns, t)
 	}
 	cte.read = true
+	if *r.resolved > mostQueries {
+		return r.opaque(nameOf(t), cte.known, t)
+	}
 	rel := r.withQuery(cte)
 	columns := r.renameRelation(cte.with.Pos, rel, cte.with.Name, cte.with.Columns)
 	columns = append(columns, r.added(cte.with)...)
+	if rel.open == nil {
+		cte.known = columns
+	}
 	if cte.itself {
 		r.full(cte.with.Pos, "recursive WITH query", "")
 		rel = relation{node: &algebra.Values{}, open: rel.open}

@@ -21,14 +21,6 @@ func unknownColumn(at diag.Pos, name string, among []column) diag.Error {
 	}
 }
 
-func unknownStar(at diag.Pos) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "unknown-column",
-		Message: "what columns * stands for is not known here",
-		Hint:    "name the columns",
-	}
-}
-
 func ambiguousColumn(at diag.Pos, name string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "ambiguous-column",

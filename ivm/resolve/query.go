@@ -13,6 +13,10 @@ import (
 // query resolves any kind of query. outer is what it sees around it: WITH
 // queries and, in a subquery of an expression, columns.
 func (r *resolver) query(q sqltext.Query, outer *scope) relation {
+	if r.tooMany(q.At()) {
+		at := r.pos(max(0, q.At()))
+		return relation{node: &algebra.Values{}, open: &at}
+	}
 	switch q := q.(type) {
 	case *sqltext.Select:
 		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.sel(q, s) })
@@ -36,7 +40,7 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 	case q.Kind != sqltext.Union:
 		r.full(q.Pos, string(q.Kind), "")
 	case left.open != nil || right.open != nil:
-		r.full(q.Pos, "union of columns that are not known", "name the columns")
+		r.full(q.Pos, "UNION of columns that are not known", "name the columns")
 	default:
 		rel = r.union(left, right, q.All)
 	}

@@ -43,7 +43,7 @@ type Reason struct {
 func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,
-		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, resolved: new(int),
+		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
 	}
 	r.checkPrint(q)
 	rel := r.query(q, nil)
@@ -67,7 +67,8 @@ type resolver struct {
 	origin  map[algebra.ColID]origin               // of columns of tables
 	shapes  map[algebra.ColID]func() catalog.Shape // of computed columns, found out when they are asked for
 
-	resolved *int // how many queries were resolved
+	sizes    map[algebra.ColID]size // of computed columns
+	resolved *int                   // how many queries were resolved
 
 	pos   func(offset int) diag.Pos
 	path  []string            // along which a view looks names up; nil: the catalog's

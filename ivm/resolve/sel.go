@@ -142,6 +142,7 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 			shape = func() catalog.Shape { return r.shape(item.Expr.Expr, s) }
 		}
 		item.ID = r.newColumn(info, shape)
+		r.measure(item, t.at)
 		p.Items = append(p.Items, item)
 		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
 	}

@@ -94,6 +94,9 @@ func crashesPrinter(stmt *pg_query.SelectStmt) bool {
 // checkPrint reports the innermost expression of a query that does not come back as it was after printing and parsing. Clauses outside of
 // expressions need not come back, because nobody prints them.
 func checkPrint(stmt *pg_query.SelectStmt) *Error {
+	if _, deep := depth(stmt); deep != nil {
+		return &Error{Offset: max(leftmost(deep), 0), Message: "query that is nested too deeply"}
+	}
 	if printsFaithfully(stmt) {
 		return nil
 	}

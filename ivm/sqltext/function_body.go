@@ -18,7 +18,7 @@ type FunctionBody struct {
 
 // FunctionBodyOf reads the body that a CREATE FUNCTION gives a function.
 func FunctionBodyOf(statement string) FunctionBody {
-	tree, err := pg_query.Parse(statement)
+	tree, err := parse(statement)
 	if err != nil || len(tree.Stmts) != 1 {
 		return FunctionBody{}
 	}
@@ -51,7 +51,7 @@ func bodyText(fn *pg_query.CreateFunctionStmt) string {
 
 // statements reads SQL; it reports whether that could be parsed.
 func (b *FunctionBody) statements(sql string) bool {
-	tree, err := pg_query.Parse(sql)
+	tree, err := parse(sql)
 	if err != nil {
 		return false
 	}

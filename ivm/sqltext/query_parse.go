@@ -9,7 +9,7 @@ import (
 // ParseQuery parses one SELECT, VALUES or set operation. What it refuses, for its syntax or because no view can have it, it says with an *Error.
 // Every query that it returns prints faithfully, unless Unprintable says otherwise: the text of its expressions parses to the same expressions again.
 func ParseQuery(text string) (Query, error) {
-	tree, err := pg_query.Parse(text)
+	tree, err := parse(text)
 	if err != nil {
 		return nil, locatedIn(text, err)
 	}
@@ -250,7 +250,7 @@ func unit(n *pg_query.Node) []Expr {
 
 // Body is the text of a query without the semicolon that may end it, nor what stands behind that.
 func Body(text string) string {
-	tree, err := pg_query.Parse(text)
+	tree, err := parse(text)
 	if err != nil || len(tree.Stmts) == 0 || tree.Stmts[0].StmtLen == 0 {
 		return strings.TrimRight(text, " \t\r\n")
 	}
