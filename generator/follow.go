@@ -22,7 +22,7 @@ func (p *planner) follow(n int) {
 			p.sources[r] = source
 			p.order = append(p.order, r)
 		}
-		source.ColumnList = inOrder(r, union(source.ColumnList, columnsRead(view, r)))
+		setColumns(source, r, inOrder(r, union(source.ColumnList, columnsRead(view, r))))
 		source.Readers = append(source.Readers, reader)
 	}
 }

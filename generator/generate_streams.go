@@ -16,9 +16,16 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_members", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look", "pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+		"pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look", "pgt_source_keyed", "pgt_source_problem",
+		"pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
+	}
+	if view.Parts() {
+		b.add("source/pgt_lock_above.sql", view)
+	}
+	if len(view.Captures) > 0 {
+		b.add("source/pgt_watch_sources.sql", view)
 	}
 	for _, read := range view.Reads {
 		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")

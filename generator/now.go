@@ -11,6 +11,7 @@ import (
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/delta"
 )
 
 // Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
@@ -49,16 +50,16 @@ func tablesOf(view *ivm.View) []*catalog.Relation {
 func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	source := p.source(r)
 	base := "now_" + r.Schema + "_" + r.Name
-	trigger := func(event string) string { return spec.DerivedName(p.spec.Extension.Name + "_now_" + event) }
+	trigger := func(event string) string { return p.trigger("now_"+event, r) }
 	source.Log, source.XidIndex = p.in("pending_"+r.Schema+"_"+r.Name), p.in("pending_"+r.Schema+"_"+r.Name+"_xid")
 	source.Triggers = render.Triggers{
 		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
 	}
 	source.AttachFn = p.in(base + "_attach")
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
-		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"),
+		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"), EndNowFn: p.in(base + "_end"),
 	}
 }
 
@@ -66,7 +67,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 func (p *planner) now(n int, t *render.StreamTable) {
 	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy()), ""
-	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0
+	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0 && !p.readsPart(view)
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings = view.Storage().PlainSame, view.FollowsSettings()
 	names := map[*catalog.Relation]string{}
@@ -89,6 +90,11 @@ func (p *planner) now(n int, t *render.StreamTable) {
 		regained := func(tables ivm.Tables) []string { return view.Regained(tables, "v_lost") }
 		t.Regained, t.LostIf = p.reading(t, regained, inStatement), view.LostIf("m", "d")
 	}
+}
+
+// readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
+func (p *planner) readsPart(view *ivm.View) bool {
+	return slices.ContainsFunc(tablesOf(view), func(r *catalog.Relation) bool { return r.PartOfOthers() })
 }
 
 // inStatement is where a trigger finds the changes of its table.
@@ -115,10 +121,11 @@ func (p *planner) part(view *ivm.View, r *catalog.Relation) render.Source {
 
 // setColumns says which columns of a relation are read.
 func setColumns(s *render.Source, r *catalog.Relation, names []string) {
-	s.ColumnList, s.TypeList, s.VariedList = names, nil, nil
+	s.ColumnList, s.TypeList, s.VariedList, s.ComparableList = names, nil, nil, nil
 	for _, name := range names {
 		c := r.Columns[r.Column(name)]
 		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
+		s.ComparableList = append(s.ComparableList, c.Equality.Comparable())
 	}
 }
 
@@ -146,7 +153,7 @@ func (p *planner) completeCaptures() []render.Capture {
 			case !t.Direct && p.follows(n, r):
 				c.Locked = append(c.Locked, t)
 				c.Chained = c.Chained || len(p.compiled.reads[n]) > 0
-				if slices.Contains(c.Readers, t.Table) {
+				if slices.Contains(c.Readers, t.Table) && !c.Part {
 					c.Alone = append(c.Alone, p.alone(n, t, r))
 				}
 			case t.Direct && slices.Contains(c.Readers, t.Table):
@@ -167,7 +174,7 @@ func (p *planner) completeCaptures() []render.Capture {
 // direct is how a stream table follows a statement by itself.
 func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	view := p.compiled.views[n]
-	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent}
+	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Effects: effects(view)}
 	if t.Grouped {
 		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
 	} else {
@@ -179,18 +186,27 @@ func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) rende
 // alone is how a locked stream table follows a statement that is the only one open: it alone changed anything.
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	view := p.compiled.views[n].OnlyChanging(r)
-	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent}
+	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Effects: effects(view)}
 	switch {
 	case len(t.Feeds) == 0 && view.MergesGroups():
 		step.Merged, step.Accumulate = true, view.Accumulate
 		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
 	case len(t.Feeds) == 0 && view.MovesRows():
-		step.Moved, step.OneWay = true, view.OneWay()
+		step.Moved = true
 		step.ByEvent = p.byEvent(&t, view.Moves)
 	default: // what reads it reads the same delta
 		step.ByEvent = p.byEvent(&t, func(tables ivm.Tables, _ ivm.Event) []string { return view.Delta(tables) })
 	}
 	return step
+}
+
+// effects are those of each kind of statement.
+func effects(view *ivm.View) map[string]delta.Effect {
+	all := map[string]delta.Effect{}
+	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
+		all[string(e)] = view.Effect(e)
+	}
+	return all
 }
 
 // byEvent are lines of common table expressions for each kind of statement.
@@ -225,22 +241,31 @@ func (b *builder) now(c render.Capture) {
 		if len(c.Locked) > 0 {
 			b.add("now/before.sql", c)
 		}
-		for _, e := range []render.Event{{Event: "insert", Fn: c.InsertNowFn}, {Event: "update", Fn: c.UpdateNowFn}, {Event: "delete", Fn: c.DeleteNowFn}} {
-			e.Capture = c
-			e.Steps = nil
-			for _, step := range c.Steps {
-				step.Event = e.Event
-				e.Steps = append(e.Steps, step)
-			}
-			e.Alone = nil
-			for _, step := range c.Alone {
-				step.Event = e.Event
-				e.Alone = append(e.Alone, step)
-			}
-			b.add("now/event.sql", e)
+		if c.Part {
+			b.add("now/end.sql", c)
+		} else {
+			b.nowEvents(c)
 		}
 		b.add("now/truncate.sql", c)
 		b.add("now/row.sql", c)
 	}
 	b.add("now/attach.sql", c)
+}
+
+// nowEvents adds what follows each statement on a captured table.
+func (b *builder) nowEvents(c render.Capture) {
+	for _, e := range []render.Event{{Event: "insert", Fn: c.InsertNowFn}, {Event: "update", Fn: c.UpdateNowFn}, {Event: "delete", Fn: c.DeleteNowFn}} {
+		e.Capture = c
+		e.Steps = nil
+		for _, step := range c.Steps {
+			step.Event = e.Event
+			e.Steps = append(e.Steps, step)
+		}
+		e.Alone = nil
+		for _, step := range c.Alone {
+			step.Event = e.Event
+			e.Alone = append(e.Alone, step)
+		}
+		b.add("now/event.sql", e)
+	}
 }

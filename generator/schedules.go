@@ -112,6 +112,9 @@ func (p *planner) due(n int) string {
 			conds = append(conds, missed("s.checked_at", p.in(p.base(t)+"_last_due").String()))
 		}
 	}
+	if p.immediate(n) {
+		conds = append(conds, "s.refit")
+	}
 	if len(conds) == 1 {
 		return conds[0]
 	}

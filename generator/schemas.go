@@ -54,8 +54,11 @@ func searchPathOf(s *spec.Spec) string {
 // computes is the query of a stream table for functions that others have run, and the search_path in which it means what it meant.
 func (p *planner) computes(n int) (path, query string) {
 	view := p.compiled.views[n]
-	if view.Strategy() != ivm.Recompute && view.Own(p.compiled.known) {
+	switch {
+	case view.Strategy() != ivm.Recompute && view.Own(p.compiled.known):
 		return ownPath, view.Rows()
+	case view.PicksKeys():
+		return searchPathOf(p.spec), view.Rows()
 	}
 	return searchPathOf(p.spec), sqltext.Body(p.spec.StreamTables[n].Query.Text)
 }

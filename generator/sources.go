@@ -38,15 +38,23 @@ func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read 
 func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
 
 func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
-	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable}
+	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
 	for _, source := range plan.Sources {
 		if source.Table == read.Table {
 			read.Log, read.Columns = &source.Log, source.ColumnList
+			if !read.Made {
+				read.Triggers = source.Triggers.List()
+				read.Always = append(read.Always, source.OnTruncate)
+			}
 		}
 	}
 	for _, capture := range plan.Captures {
 		if capture.Table == read.Table {
 			read.Pending, read.Columns = &capture.Log, union(slices.Clone(read.Columns), capture.ColumnList)
+			if !read.Made {
+				read.Triggers = append(append(read.Triggers, capture.Triggers.List()...), capture.OnBefore, capture.OnEnd)
+				read.Always = append(read.Always, capture.Always()...)
+			}
 		}
 	}
 	return read

@@ -124,7 +124,7 @@ func (p *planner) incremental(n int) bool {
 
 func (p *planner) source(r *catalog.Relation) *render.Source {
 	base := "changes_" + r.Schema + "_" + r.Name
-	trigger := func(event string) string { return spec.DerivedName(p.spec.Extension.Name + "_log_" + event) }
+	trigger := func(event string) string { return p.trigger("log_"+event, r) }
 	return &render.Source{
 		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema,
 		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
@@ -135,6 +135,12 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 		InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
 		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), AttachFn: p.in(base + "_attach"),
 	}
+}
+
+// trigger names a trigger on a table. The table is part of the name, as what is below it bears triggers of the same names: one may be below several
+// tables, and a stream table may read it itself.
+func (p *planner) trigger(event string, r *catalog.Relation) string {
+	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + r.Name)
 }
 
 // base is what names of a stream table's objects in the extension's schema begin with.

@@ -151,7 +151,7 @@ func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool
 func (c *compiler) add(t *spec.StreamTable, view *ivm.View) {
 	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name"), Open: view.Whole()}
 	for i, o := range view.Output {
-		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i), Varied: view.Columns.Info(o.ID).Varied})
+		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i), Varied: view.Columns.Info(o.ID).Varied, Equality: view.Columns.Info(o.ID).Equality})
 	}
 	if taken := c.known.Add(r); taken != nil {
 		c.errs.Add(nameTaken(t.Field("name"), t.Name, taken))

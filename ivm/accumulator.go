@@ -28,8 +28,10 @@ const (
 	sumOf   accumulation = "sum"
 	countOf accumulation = "count"
 	oddOf   accumulation = "odd" // how many values are NaN or infinite, from which nothing can be taken away again: they are not in the sum
-	leastOf accumulation = "min"
-	mostOf  accumulation = "max"
+	// how many values there are of each scale, which quotients and texts of a sum hang on: the sum of rows that have gone keeps their digits
+	scalesOf accumulation = "scales"
+	leastOf  accumulation = "min"
+	mostOf   accumulation = "max"
 )
 
 // extreme tells that what is taken away may be what is stored.
@@ -77,14 +79,18 @@ func (s *accumulating) of(a algebra.Agg) string {
 	case a.Func != "sum" && a.Func != "avg":
 		return ""
 	}
-	typ := a.Args[0].Expr.Type(func(id int) string { return s.view.Columns.Info(algebra.ColID(id)).Type })
+	typ := s.view.exprType(a.Args[0])
 	number, special := sqltext.IsNumber(typ)
 	if !number {
 		return ""
 	}
 	sum, count := s.add(sumOf, a.Args[0], a.Filter), s.add(countOf, a.Args[0], a.Filter)
+	stored := sum
+	if special && s.view.scale(a.Args[0]) == sqltext.VariedScale {
+		sum = scaled(sum, s.add(scalesOf, a.Args[0], a.Filter))
+	}
 	if special {
-		s.mark(sum)
+		s.mark(stored)
 		odd := s.add(oddOf, a.Args[0], a.Filter)
 		sum = fmt.Sprintf("case when %[2]s = 0 then %[1]s when mod(%[2]s, 1e18) > 0 or %[2]s > 1e36 and mod(%[2]s, 1e36) > 0 then 'NaN'"+
 			" when %[2]s >= 1e36 then '-Infinity' else 'Infinity' end", sum, odd)
@@ -100,6 +106,26 @@ func isOdd(x string) string { return x + " in ('NaN', 'Infinity', '-Infinity')" 
 
 func oddity(x string) string {
 	return "case " + x + " when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end"
+}
+
+// hasScale is the condition that a value is a number with digits: NaN and infinities have none.
+func hasScale(x string) string { return "scale(" + x + ") is not null" }
+
+// scaleOf adds up to how many numbers there are of each scale, twelve digits for each.
+func scaleOf(x string) string { return "('1e' || 12 * least(scale(" + x + "), 10000))::numeric" }
+
+// scaled is a sum with as many digits as the number has that has most of them, of which scales counts how many there are. No numeric has room for the
+// counts of more than 10,000 digits: such sums stay as they are.
+func scaled(sum, scales string) string {
+	return fmt.Sprintf("case when %[2]s < 1e120000 then round(%[1]s, (length(%[2]s::text) - 1) / 12) else %[1]s end", sum, scales)
+}
+
+// scale is that of the values of an expression over columns of the view.
+func (v *View) scale(e algebra.Scalar) sqltext.Scale {
+	return e.Expr.Scale(sqltext.Scales{
+		Types: sqltext.Types{Column: func(id int) string { return v.typeOf(algebra.ColID(id)) }},
+		Fixed: func(id int) bool { return !v.Columns.Info(algebra.ColID(id)).Varied },
+	})
 }
 
 // add adds an accumulator, unless the same one is there, and returns its column.

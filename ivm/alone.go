@@ -2,6 +2,7 @@ package ivm
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 )
@@ -30,7 +31,7 @@ func (v *View) Moves(t Tables, e Event) []string {
 			reads++
 		}
 	})
-	if reads > 1 || !v.OneWay() { // parts of the change may cancel each other
+	if reads > 1 || v.Effect(Insert) == delta.Both { // parts of the change may cancel each other
 		return v.Delta(t)
 	}
 	changes := v.delta()
@@ -38,20 +39,22 @@ func (v *View) Moves(t Tables, e Event) []string {
 		return nil
 	}
 	w := emit.NewWriter(v.Columns, leaves(t))
-	w.Add(rewrite.Distribute(changes), v.names(), e != Insert)
+	w.Add(rewrite.Distribute(changes), v.names(), v.Effect(e).Takes)
 	w.NameLast(DeltaName)
 	return emit.List(w.CTEs)
 }
 
-// OneWay reports whether rows only come if rows are only added to what the view reads, and only go if some are only taken away.
-func (v *View) OneWay() bool {
-	only := true
-	algebra.Walk(v.Root, func(n algebra.Node) {
-		switch n.(type) {
-		case *algebra.Source, *algebra.Values, *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Union:
-		default:
-			only = false
+// Effect is what a statement on the table that changes (see OnlyChanging; any table of the view, if there is none) can do to the view's rows, and
+// to those that its groups are made of.
+func (v *View) Effect(e Event) delta.Effect {
+	n := v.Root
+	if g := v.grouped(); g != nil {
+		n = g.node.Input
+	}
+	return delta.EffectOn(n, func(s *algebra.Source) delta.Effect {
+		if v.only != nil && s.Table != v.only {
+			return delta.Effect{}
 		}
+		return delta.Effect{Adds: e != Delete, Takes: e != Insert}
 	})
-	return only
 }

@@ -28,7 +28,8 @@ type Key struct {
 	Name     string // of the column where rows are stored
 	Type     string // as far as it is known
 	Nullable bool
-	Varied   bool          // values that are equal may differ
+	Varied   bool // values that are equal may differ
+	Equality catalog.Equality
 	id       algebra.ColID // of the group's key
 }
 
@@ -88,7 +89,7 @@ func (v *View) total(from string) emit.CTE {
 	s := v.Storage()
 	var list, keys []string
 	for i, name := range s.Stored {
-		column, key := sqltext.Grouped("d", name, s.Types[i], s.Varied[i])
+		column, key := sqltext.Grouped("d", name, s.Types[i], s.Comparable[i], s.Varied[i])
 		if column != "d."+sqltext.Ident(name) {
 			column += " as " + sqltext.Ident(name)
 		}

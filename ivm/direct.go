@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -14,10 +15,11 @@ import (
 // A view of one table, read once, whose stored rows a unique index finds, can follow each statement by itself, in any order and with other
 // writers at work: what is added to a group waits for the group's row, and rows are computed anew by their key. Nothing needs to lock it.
 
-// Direct reports whether the view is like that.
+// Direct reports whether the view is like that. Groups over groups are not: another writer's rows may be of the same group below, which neither
+// of both sees as it will be.
 func (v *View) Direct() bool {
 	table, reads := v.onlySource()
-	if reads != 1 || table.Kind != catalog.Table && table.Kind != catalog.Partitioned || v.Storage().Hashed() {
+	if reads != 1 || v.Effect(Insert) == delta.Both || table.Kind != catalog.Table && table.Kind != catalog.Partitioned || v.Storage().Hashed() {
 		return false
 	}
 	switch v.Strategy() {
@@ -55,10 +57,11 @@ const (
 // if nothing can.
 func (v *View) GroupsDelta(t Tables, e Event) []string {
 	w := emit.NewWriter(v.Columns, leaves(t))
-	if !v.groupsDelta(v.grouped(), w, e == Update) {
+	effect := v.Effect(e)
+	if !v.groupsDelta(v.grouped(), w, effect == delta.Both) {
 		return nil
 	}
-	w.CTEs[len(w.CTEs)-1].Keep = len(v.Extremes()) > 0 && e != Insert // then it is read twice
+	w.CTEs[len(w.CTEs)-1].Keep = len(v.Extremes()) > 0 && effect.Takes // then it is read twice
 	return emit.List(w.CTEs)
 }
 

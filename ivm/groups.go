@@ -1,9 +1,11 @@
 package ivm
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -23,7 +25,7 @@ type grouped struct {
 // grouped is nil if the view is not stored like that.
 func (v *View) grouped() *grouped {
 	node := v.aggregate()
-	if node == nil {
+	if node == nil || v.picks(node) {
 		return nil
 	}
 	accs, exprs, ok := v.accumulators(node)
@@ -31,6 +33,24 @@ func (v *View) grouped() *grouped {
 		return nil
 	}
 	return &grouped{node, v.keysOf(node), accs, exprs}
+}
+
+// picks reports whether the rows of a group may bear keys that are equal and not the same. The one that is shown must be one that a row still bears, so
+// these groups are computed anew.
+func (v *View) picks(n *algebra.Aggregate) bool {
+	return slices.ContainsFunc(n.Keys, func(k algebra.Item) bool { return v.Columns.Info(k.ID).Varied })
+}
+
+// PicksKeys reports whether that is so for any groups of the view. Its own query may pick other keys, then, than what is generated.
+func (v *View) PicksKeys() bool {
+	found := false
+	if v.Root != nil {
+		algebra.Walk(v.Root, func(n algebra.Node) {
+			groups, ok := n.(*algebra.Aggregate)
+			found = found || ok && v.picks(groups)
+		})
+	}
+	return found
 }
 
 // columns are those that are stored.
@@ -62,6 +82,8 @@ func (a accumulator) fold() emit.Fold {
 		}
 	case oddOf:
 		f.Zero, f.SQL = true, "sum("+oddity("%s")+")"
+	case scalesOf:
+		f.Zero, f.SQL, f.And = true, "sum("+scaleOf("%s")+")", hasScale("%s")
 	}
 	return f
 }
@@ -86,18 +108,23 @@ func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
 // inputs are the changes of the groups' rows: keys, values and whether they are counted. mixed: rows may come and go.
 func (g *grouped) inputs(v *View, changes algebra.Node, mixed bool) algebra.Node {
 	p := &algebra.Project{Input: changes}
-	add := func(e algebra.Scalar) {
-		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(algebra.Info{Name: "x", Nullable: true}), Expr: e})
+	add := func(e algebra.Scalar, least catalog.Equality) {
+		typ := v.exprType(e)
+		info := algebra.Info{Name: "x", Nullable: true, Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
+		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(info), Expr: e})
 	}
 	for _, k := range g.node.Keys {
-		add(k.Expr)
+		add(k.Expr, catalog.OrderedEquality) // or the query could not group by it
 	}
 	for _, a := range g.inputsOf() {
-		if !a.arg.Expr.IsZero() {
-			add(a.arg)
+		switch {
+		case a.extreme():
+			add(a.arg, catalog.OrderedEquality) // or there would be no least or greatest
+		case !a.arg.Expr.IsZero():
+			add(a.arg, catalog.NoEquality)
 		}
 		if len(a.filter) > 0 {
-			add(all(a.filter))
+			add(all(a.filter), catalog.HashedEquality)
 		}
 	}
 	node := rewrite.Distribute(p)
@@ -210,6 +237,8 @@ func (a accumulator) changes() []string {
 	switch a.kind {
 	case oddOf:
 		return []string{"coalesce(sum(" + oddity(value) + " * d." + Mult + ")" + filter(conds) + ", 0) as " + a.name}
+	case scalesOf:
+		return []string{"coalesce(sum(" + scaleOf(value) + " * d." + Mult + ")" + filter(append(conds, hasScale(value))) + ", 0) as " + a.name}
 	case sumOf:
 		if a.special {
 			conds = append(conds, "not "+isOdd(value))

@@ -52,9 +52,9 @@ func (g *grouped) lostIf(r, d string) []string {
 		gone, now := d+"."+a.name+"_gone", d+"."+a.name
 		switch a.kind {
 		case leastOf:
-			conds = append(conds, gone+" <= "+r+"."+a.name+" and ("+now+" <= "+gone+") is not true")
+			conds = append(conds, gone+" <= "+r+"."+a.name+" and ("+now+" < "+gone+") is not true")
 		case mostOf:
-			conds = append(conds, gone+" >= "+r+"."+a.name+" and ("+now+" >= "+gone+") is not true")
+			conds = append(conds, gone+" >= "+r+"."+a.name+" and ("+now+" > "+gone+") is not true")
 		}
 	}
 	return conds

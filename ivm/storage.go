@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -19,12 +20,13 @@ const (
 
 // Storage says how a view's rows are stored.
 type Storage struct {
-	Visible  []string // the columns of the query
-	Stored   []string // the columns that a query fills
-	Types    []string // of those, as far as they are known
-	Varied   []bool   // of which of those equal values may differ
-	Identity []Key    // those of them by which a stored row is found
-	Repeats  bool     // a row may be in the view several times, and is stored once with Mult
+	Visible    []string // the columns of the query
+	Stored     []string // the columns that a query fills
+	Types      []string // of those, as far as they are known
+	Varied     []bool   // of which of those equal values may differ
+	Comparable []bool   // which of those have an equality that is known
+	Identity   []Key    // those of them by which a stored row is found
+	Repeats    bool     // a row may be in the view several times, and is stored once with Mult
 }
 
 // Hashed tells that rows are found by Hash: an index finds no nulls by =, and may not hold wide rows.
@@ -89,14 +91,13 @@ func (s Storage) PlainSame(a, b string) string {
 		if s.Hashed() {
 			op = " is not distinct from "
 		}
-		text := ""
-		if !sqltext.IsComparable(k.Type) {
-			text = "::text"
-		}
 		l, r := a+"."+sqltext.Ident(k.Name), b+"."+sqltext.Ident(k.Name)
-		conds = append(conds, l+text+op+r+text)
-		if s.Repeats && k.Varied && text == "" {
-			conds = append(conds, sqltext.Image(l)+" is not distinct from "+sqltext.Image(r))
+		compared := k.Equality.Comparable()
+		if compared {
+			conds = append(conds, l+op+r)
+		}
+		if s.Repeats && (k.Varied || !compared) {
+			conds = append(conds, sqltext.Image(l)+op+sqltext.Image(r))
 		}
 	}
 	if len(conds) == 0 {
@@ -107,14 +108,17 @@ func (s Storage) PlainSame(a, b string) string {
 
 // HashOf is the expression for Hash over the identity of row a. It keeps to each type's own equality.
 func (s Storage) HashOf(a string) string {
-	columns := make([]string, len(s.Identity))
-	for i, k := range s.Identity {
-		columns[i] = sqltext.Ident(k.Name)
+	var columns []string
+	for _, k := range s.Identity {
+		column := sqltext.Ident(k.Name)
 		if a != "" {
-			columns[i] = a + "." + columns[i]
+			column = a + "." + column
 		}
-		if !sqltext.IsComparable(k.Type) || !sqltext.IsHashable(k.Type) {
-			columns[i] += "::text"
+		switch {
+		case k.Equality == catalog.HashedEquality, k.Equality == catalog.UnknownEquality:
+			columns = append(columns, column)
+		case s.Repeats, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // PostgreSQL's own: equal values have equal texts
+			columns = append(columns, column+"::text")
 		}
 	}
 	return "hash_record_extended(row(" + strings.Join(columns, ", ") + "), 0)"
@@ -128,29 +132,45 @@ func (v *View) stored() Storage {
 		return wholeStorage()
 	}
 	s := v.layout()
-	types, varied := map[string]string{}, map[string]bool{}
+	known := map[string]algebra.Info{}
 	for _, o := range v.Output {
-		types[o.Name], varied[o.Name] = v.typeOf(o.ID), v.Root != nil && v.Columns.Info(o.ID).Varied
+		if o.ID != 0 {
+			known[o.Name] = v.Columns.Info(o.ID)
+		}
 	}
 	for i, k := range s.Identity {
+		info := known[k.Name]
 		if k.id != 0 {
-			types[k.Name] = v.typeOf(k.id)
+			of := v.Columns.Info(k.id)
+			info.Type, info.Equality = of.Type, of.Equality
+			known[k.Name] = info
 		}
-		s.Identity[i].Type, s.Identity[i].Varied = types[k.Name], varied[k.Name]
+		s.Identity[i].Type, s.Identity[i].Varied, s.Identity[i].Equality = info.Type, info.Varied, info.Equality
 	}
 	if g := v.grouped(); g != nil && v.Strategy() == MergeGroups {
-		types[Members] = "bigint"
+		known[Members] = typed("bigint")
 		for _, a := range g.accs {
-			types[a.name] = "numeric" // or another one of numbers
+			known[a.name] = typed("numeric") // or another one of numbers
 			if a.extreme() {
-				types[a.name] = a.arg.Expr.Type(func(id int) string { return v.typeOf(algebra.ColID(id)) })
+				known[a.name] = typed(v.exprType(a.arg))
 			}
 		}
 	}
 	for _, name := range s.Stored {
-		s.Types, s.Varied = append(s.Types, types[name]), append(s.Varied, varied[name])
+		info := known[name]
+		s.Types, s.Varied, s.Comparable = append(s.Types, info.Type), append(s.Varied, info.Varied), append(s.Comparable, info.Equality.Comparable())
 	}
 	return s
+}
+
+// typed is a column of one of PostgreSQL's own types.
+func typed(typ string) algebra.Info {
+	return algebra.Info{Type: typ, Equality: catalog.EqualityOf(typ)}
+}
+
+// exprType is the type of an expression over columns of the view.
+func (v *View) exprType(e algebra.Scalar) string {
+	return e.Expr.Type(sqltext.Types{Column: func(id int) string { return v.typeOf(algebra.ColID(id)) }})
 }
 
 func (v *View) typeOf(id algebra.ColID) string {

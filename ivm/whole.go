@@ -1,6 +1,7 @@
 package ivm
 
 import (
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/resolve"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -26,7 +27,7 @@ func (v *View) wholeIfEmpty(at diag.Pos) {
 // wholeStorage stores rows as values, found by their text.
 func wholeStorage() Storage {
 	return Storage{
-		Stored: []string{WholeRow}, Types: []string{sqltext.UnknownRow}, Varied: []bool{false},
-		Identity: []Key{{Name: WholeRow, Type: sqltext.UnknownRow}}, Repeats: true,
+		Stored: []string{WholeRow}, Types: []string{sqltext.UnknownRow}, Varied: []bool{false}, Comparable: []bool{false},
+		Identity: []Key{{Name: WholeRow, Type: sqltext.UnknownRow, Equality: catalog.NoEquality}}, Repeats: true,
 	}
 }

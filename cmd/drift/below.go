@@ -6,10 +6,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// member is a partition, or a table that inherits.
+// member is a table below one that is followed, or above it.
 type member struct {
 	Root, Name string // as SQL
 	Parted     bool   // the root is partitioned: PostgreSQL itself gives its row triggers to partitions
+	Above      bool   // only triggers are there that see statements which write the one below
 }
 
 const belowSQL = `
@@ -20,16 +21,25 @@ with recursive below (root, oid) as (
     select b.root, i.inhrelid
     from below b
     join pg_inherits i on i.inhparent = b.oid
+),
+above (root, oid) as (
+    select r.name, i.inhparent
+    from unnest($1::text[]) r (name)
+    join pg_inherits i on i.inhrelid = to_regclass(r.name)
+    union
+    select a.root, i.inhparent
+    from above a
+    join pg_inherits i on i.inhrelid = a.oid
 )
-select b.root, format('%I.%I', n.nspname, c.relname), t.relkind = 'p'
-from below b
+select b.root, format('%I.%I', n.nspname, c.relname), t.relkind = 'p', b.above
+from (select b.*, false as above from below b union all select a.*, true from above a) b
 join pg_class c on c.oid = b.oid
 join pg_namespace n on n.oid = c.relnamespace
 join pg_class t on t.oid = to_regclass(b.root)
 where c.oid <> t.oid and c.relkind in ('r', 'p')
 order by 1, 2`
 
-// findBelow finds the tables on which triggers of what is above them have to be, too: a statement that names a partition fires its own only.
+// findBelow finds the tables on which triggers of what is above or below them have to be, too: a statement fires those of the table that it names.
 func (c *comparison) findBelow() error {
 	var roots []string
 	for _, r := range c.twins.sources {
@@ -49,7 +59,7 @@ func (c *comparison) belowOf(f fact) (all []fact) {
 		return nil
 	}
 	for _, b := range c.below {
-		if b.Root != table || b.Parted && c.eachRow[f.Object] {
+		if b.Root != table || b.Parted && !b.Above && c.eachRow[f.Object] || b.Above && !c.above[f.Object] {
 			continue
 		}
 		on := func(text string) string { return strings.Replace(text, " "+table+" ", " "+b.Name+" ", 1) }

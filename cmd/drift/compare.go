@@ -45,6 +45,7 @@ type comparison struct {
 	twins      *twins
 	below      []member        // partitions of what others follow, and what inherits from it
 	eachRow    map[string]bool // triggers
+	above      map[string]bool // triggers that tables above bear, too
 	order      map[string]int  // of objects, by id
 	aside      map[string]bool // views of stream tables that show old rows until the new ones are filled
 	want, have map[key]fact
@@ -194,11 +195,14 @@ func (c *comparison) expect(twin []fact) {
 	}
 	names := strings.NewReplacer(pairs...)
 	open := c.openRights()
-	c.eachRow = map[string]bool{}
+	c.eachRow, c.above = map[string]bool{}, map[string]bool{}
 	for _, f := range twin {
 		f = f.at(names)
 		if f.Aspect == "definition" && strings.Contains(f.Value, " FOR EACH ROW ") {
 			c.eachRow[f.Object] = true
+		}
+		if f.Aspect == "definition" && strings.HasSuffix(f.Value, "('above')") {
+			c.above[f.Object] = true
 		}
 		_, regular := c.order[f.Object]
 		switch {

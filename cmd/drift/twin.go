@@ -109,7 +109,7 @@ func madeRelations(m upgrade.Manifest, enabled []string) map[sqltext.Relation]bo
 func (t *twins) make(ctx context.Context, tx pgx.Tx) error {
 	var phases [4][]statement // what others need comes first; rights come last
 	for _, r := range t.sources {
-		phases[1] = append(phases[1], statement{r.String(), fmt.Sprintf("create table %s (like %s);\n", sqltext.Qualified(t.scratch(r.Schema), r.Name), r)})
+		phases[1] = append(phases[1], statement{r.String(), t.twinOfSource(r)})
 	}
 	for _, o := range t.m.Objects {
 		n := 1
@@ -145,6 +145,27 @@ func (t *twins) make(ctx context.Context, tx pgx.Tx) error {
 		left = slices.DeleteFunc(left, func(s statement) bool { return t.failed[s.object] == nil })
 	}
 	return nil
+}
+
+// twinOfSource makes an empty copy of a table of others. Which triggers it gets hangs on whether its rows are written through others, too.
+func (t *twins) twinOfSource(r sqltext.Relation) string {
+	twin := sqltext.Qualified(t.scratch(r.Schema), r.Name)
+	return fmt.Sprintf(`create table %[1]s (like %[2]s);
+do $twin$
+begin
+    if exists (
+        with recursive below (oid) as (
+            select %[3]s::regclass::oid
+            union
+            select i.inhrelid from below b join pg_inherits i on i.inhparent = b.oid
+        )
+        select from below b join pg_inherits i on i.inhrelid = b.oid where i.inhparent not in (select oid from below)
+    ) then
+        create table if not exists %[4]s.sluice_above ();
+        alter table %[1]s inherit %[4]s.sluice_above;
+    end if;
+end $twin$;
+`, twin, r, sqltext.Literal(r.String()), t.scratch(r.Schema))
 }
 
 // statement is what makes an object.

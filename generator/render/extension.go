@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -47,6 +48,11 @@ func (e Extension) Schema() string { return sqltext.Ident(e.SchemaName) }
 
 // In names an object of the extension's schema.
 func (e Extension) In(name string) Name { return Name{e.SchemaName, name} }
+
+// Parts reports whether a stream table in immediate mode reads a table below another.
+func (e Extension) Parts() bool {
+	return slices.ContainsFunc(e.Captures, func(c Capture) bool { return c.Part })
+}
 
 // TickEvery is the time between two ticks as an interval's text.
 func (e Extension) TickEvery() string {

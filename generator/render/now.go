@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -82,12 +83,28 @@ type Capture struct {
 	ApplyFn Name   // of the family
 	Counts  string // what the name of the setting ends in where the family counts open statements
 
-	Absent                                                                                Name // a view whose columns say that they are gone
-	PresentFn                                                                             Name // reads the table
-	Reread                                                                                bool // it is read by PresentFn
-	OnBefore                                                                              string
-	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn Name
-	SearchPath                                                                            string
+	Absent                                                                                          Name // a view whose columns say that they are gone
+	PresentFn                                                                                       Name // reads the table
+	Reread                                                                                          bool // it is read by PresentFn
+	OnBefore, OnEnd                                                                                 string
+	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn, EndNowFn Name
+
+	// Part tells that it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
+	// of the table that is named.
+	Part       bool
+	SearchPath string
+}
+
+// Always are the triggers that fire for statements of replicas, too. A replica that applies rows one by one fires row triggers only; what a session in that
+// role writes by statements must be seen as a whole where a view reads several tables.
+func (c Capture) Always() []string {
+	switch {
+	case c.Part:
+		return []string{c.OnTruncate, c.OnRow, c.OnBefore, c.OnEnd}
+	case len(c.Locked) > 0:
+		return []string{c.OnTruncate, c.OnBefore, c.OnInsert, c.OnUpdate, c.OnDelete}
+	}
+	return []string{c.OnTruncate}
 }
 
 // Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.
@@ -190,28 +207,28 @@ type Step struct {
 	Of     Source // with the columns that it reads
 	Absent Name
 
-	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
-	Anew    bool                // they compute the rows that it touched as they are now
-	Merged  bool                // groups that they add to are found by their unique index
-	Moved   bool                // so are rows that they say come and go
-	OneWay  bool                // which only come if rows of the table do, and only go if those do
+	ByEvent map[string][]string     // lines of common table expressions for what a statement changed; see package ivm
+	Anew    bool                    // they compute the rows that it touched as they are now
+	Merged  bool                    // groups that they add to are found by their unique index
+	Moved   bool                    // so are rows that they say come and go
+	Effects map[string]delta.Effect // of each event on the rows, or on those of the groups
 }
 
 // Lines are those for the step's event.
 func (s Step) Lines() []string { return s.ByEvent[s.Event] }
 
-// Comes reports whether rows only come, and Goes whether they only go.
-func (s Step) Comes() bool { return s.OneWay && s.Event == "insert" }
+// Takes reports whether the step's event may take rows away.
+func (s Step) Takes() bool { return s.Effects[s.Event].Takes }
 
-// Goes is described at Comes.
-func (s Step) Goes() bool { return s.OneWay && s.Event == "delete" }
+// Adds reports whether it may add some.
+func (s Step) Adds() bool { return s.Effects[s.Event].Adds }
 
 // Finds lists the variables for what the step's statement has found.
 func (s Step) Finds() string {
 	switch {
-	case s.Anew || s.Comes() || s.Merged && s.Event == "insert":
+	case s.Anew || (s.Moved || s.Merged) && !s.Takes():
 		return ""
-	case s.Merged || s.Moved && !s.Goes():
+	case s.Merged || s.Moved && s.Adds():
 		return "v_gone, v_unfound"
 	}
 	return "v_unfound"
@@ -290,7 +307,7 @@ func (s Step) Loses() string {
 	switch {
 	case len(s.Extremes) == 0:
 		return ""
-	case s.Event == "insert":
+	case !s.Takes():
 		return "v_inner"
 	}
 	return "v_inner or " + s.LostIf

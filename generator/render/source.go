@@ -10,17 +10,18 @@ import (
 
 // Source is a table that stream tables read, and its change log.
 type Source struct {
-	Extension  string
-	SchemaName string   // of the extension
-	Table      Name     // the user's, or a stream table's
-	ColumnList []string // that some stream table reads
-	TypeList   []string // of those, as far as they are known
-	VariedList []bool   // of which of those equal values may differ
-	Log        Name
-	XidIndex   Name
-	MarkIndex  Name
-	ChangeNo   Name   // the sequence that numbers what is logged
-	Readers    []Name // stream tables that read it
+	Extension      string
+	SchemaName     string   // of the extension
+	Table          Name     // the user's, or a stream table's
+	ColumnList     []string // that some stream table reads
+	TypeList       []string // of those, as far as they are known
+	VariedList     []bool   // of which of those equal values may differ
+	ComparableList []bool   // which of those have an equality that is known
+	Log            Name
+	XidIndex       Name
+	MarkIndex      Name
+	ChangeNo       Name   // the sequence that numbers what is logged
+	Readers        []Name // stream tables that read it
 	Triggers
 
 	InsertFn, UpdateFn, DeleteFn, TruncateFn, RowFn, AttachFn Name
@@ -29,6 +30,11 @@ type Source struct {
 
 // Triggers are the names of a source's triggers.
 type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow string }
+
+// List lists them.
+func (t Triggers) List() []string {
+	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow}
+}
 
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.
 func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
@@ -82,7 +88,7 @@ func (s Source) Captured(rows, a string) string {
 func (s Source) Grouped(a string) string {
 	var out strings.Builder
 	for i, name := range s.ColumnList {
-		column, _ := sqltext.Grouped(a, name, s.TypeList[i], s.VariedList[i])
+		column, _ := sqltext.Grouped(a, name, s.TypeList[i], s.ComparableList[i], s.VariedList[i])
 		if column != a+"."+sqltext.Ident(name) {
 			column += " as " + sqltext.Ident(name)
 		}
@@ -104,7 +110,7 @@ func (s Source) Each(a string) string {
 func (s Source) GroupedBy(a string) string {
 	var keys []string
 	for i, name := range s.ColumnList {
-		_, key := sqltext.Grouped(a, name, s.TypeList[i], s.VariedList[i])
+		_, key := sqltext.Grouped(a, name, s.TypeList[i], s.ComparableList[i], s.VariedList[i])
 		keys = append(keys, key)
 	}
 	return strings.Join(keys, ", ")
@@ -127,6 +133,9 @@ type Read struct {
 	Table      Name
 	Kind       string   // table, view or other
 	Made       bool     // a stream table
+	Part       bool     // below another table
+	Triggers   []string // of ours on it
+	Always     []string // those of them that fire for statements of replicas, too
 	Columns    []string // that any of them reads; none: not known
 	Log        *Name    // nil if no refresh follows its changes
 	Pending    *Name    // nil if no stream table in immediate mode follows it

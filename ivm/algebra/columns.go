@@ -6,7 +6,10 @@
 // immutable. Names play no part until SQL is written, so no alias can clash.
 package algebra
 
-import "github.com/pgsluice/sluice/ivm/sqltext"
+import (
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // ColID names a column within one compilation.
 type ColID int
@@ -17,6 +20,7 @@ type Info struct {
 	Type     string // as SQL; empty where only the server knows
 	Nullable bool
 	Varied   bool // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
+	Equality catalog.Equality
 }
 
 // Columns are the columns of one compilation. Numbers are never used again.
@@ -30,9 +34,6 @@ func (c *Columns) New(info Info) ColID {
 
 // Info tells what is known of a column.
 func (c *Columns) Info(id ColID) Info { return c.infos[id-1] }
-
-// Settle notes that of equal values of a column any one will do.
-func (c *Columns) Settle(id ColID) { c.infos[id-1].Varied = false }
 
 // Scalar is an expression over bound columns. What it does, only PostgreSQL
 // knows.

@@ -66,6 +66,8 @@ func (s *script) define(d sqltext.Definition) {
 		s.alterRoutine(d)
 	case *sqltext.CreateOperator:
 		s.createOperator(d)
+	case *sqltext.CreateOperatorClass:
+		s.createOperatorClass(d)
 	case *sqltext.CreateCast:
 		s.createCast(d)
 	case *sqltext.Rename:

@@ -162,7 +162,7 @@ func (s *script) setType(column *Column, typ sqltext.Type, collation sqltext.Obj
 	if domain := s.types[name{column.typ.Schema, column.typ.Name}]; domain != nil && column.Collation == "" {
 		column.Collation = domain.Collation
 	}
-	column.Varied = s.varied(*column)
+	column.Varied, column.Equality = s.varied(*column), s.equality(*column)
 }
 
 func (s *script) varied(column Column) bool {

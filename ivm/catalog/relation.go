@@ -66,6 +66,7 @@ type Column struct {
 	NotNull   bool
 	Collation string // of the column or its domain, qualified and quoted; empty for the default
 	Varied    bool   // values that are equal may differ, as 1.0 and 1.00 do
+	Equality  Equality
 	Identity  bool
 	Generated bool
 	Virtual   bool // generated when it is read, and so unknown to triggers
@@ -87,6 +88,15 @@ type key struct {
 
 // ReadsOthers reports whether reading the relation yields rows of other tables too, to which its keys do not extend.
 func (r *Relation) ReadsOthers() bool { return r.Kind == Table && len(r.Children) > 0 }
+
+// PartOfOthers reports whether rows of the relation are written through other tables, too: it is a partition, inherits, or has a table below it that
+// inherits from another one as well.
+func (r *Relation) PartOfOthers() bool {
+	members := r.family(false)
+	return slices.ContainsFunc(members, func(m *Relation) bool {
+		return slices.ContainsFunc(m.Parents, func(above *Relation) bool { return !slices.Contains(members, above) })
+	})
+}
 
 // Column returns the index of a column, or -1.
 func (r *Relation) Column(column string) int {

@@ -114,8 +114,8 @@ type Result struct {
 	Argument bool   // the type follows from the arguments
 }
 
-// ResultIn tells what a call returns, as far as all functions that it can mean agree. Without a path it is the catalog's.
-func (c *Catalog) ResultIn(path []string, schema, function string, args int) Result {
+// CallResult tells what a call returns, as far as all functions that it can mean agree. Without a path it is the catalog's.
+func (c *Catalog) CallResult(path []string, schema, function string, args int) Result {
 	if path == nil {
 		path = c.path
 	}

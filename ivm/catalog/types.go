@@ -14,6 +14,7 @@ type Type struct {
 	Collation    string   // of a domain, as Column.Collation spells it
 	Checks       []string // conditions of a domain
 	Varied       bool     // values that are equal may differ
+	Equality     Equality
 }
 
 func (s *script) createType(d *sqltext.CreateType) {
@@ -25,9 +26,11 @@ func (s *script) createType(d *sqltext.CreateType) {
 	for _, c := range d.Columns {
 		t.Columns = append(t.Columns, s.column(c))
 	}
+	var base Column
 	if d.Kind == sqltext.DomainType {
-		s.setBase(t, d)
+		base = s.setBase(t, d)
 	}
+	t.setEquality(base)
 	s.types[key] = t
 	if d.Kind == sqltext.RangeType {
 		s.addConstructors(key, d.Multi)
@@ -35,14 +38,14 @@ func (s *script) createType(d *sqltext.CreateType) {
 }
 
 // setBase gives a domain its base type. A domain over a domain has what that one has.
-func (s *script) setBase(t *Type, d *sqltext.CreateType) {
-	var base Column
+func (s *script) setBase(t *Type, d *sqltext.CreateType) (base Column) {
 	s.setType(&base, d.Base, d.Collation)
 	t.Base, t.Collation, t.Varied = base.Type, base.Collation, base.Varied
 	if below := s.types[name{base.typ.Schema, base.typ.Name}]; below != nil && !base.typ.Array {
 		t.NotNull = t.NotNull || below.NotNull
 		t.Checks = append(t.Checks, below.Checks...)
 	}
+	return base
 }
 
 // addConstructors adds the functions that make values of a range type and of its multirange type.

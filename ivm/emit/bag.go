@@ -51,12 +51,17 @@ func (w *Writer) bag(n *algebra.Bag, names []string) []string {
 	return append(Clause("select", append(list, as("1", Mult))), "from "+rows.SQL+" b", "cross join generate_series(1, b."+Mult+")")
 }
 
+// grouped is a column of d that is added up, and its key.
+func grouped(name string, info algebra.Info) (column, key string) {
+	return sqltext.Grouped("d", name, info.Type, info.Equality.Comparable(), info.Varied)
+}
+
 // consolidate adds up equal rows.
 func (w *Writer) consolidate(n *algebra.Consolidate, names []string) []string {
 	from := w.read(n.Input)
 	var list, keys []string
 	for i, id := range n.Input.Columns() {
-		column, key := sqltext.Grouped("d", from.Columns[id], w.columns.Info(id).Type, w.columns.Info(id).Varied)
+		column, key := grouped(from.Columns[id], w.columns.Info(id))
 		if column != "d."+sqltext.Ident(names[i]) {
 			column = as(column, names[i])
 		}

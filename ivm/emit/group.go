@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Keep writes a node as a materialized common table expression, once, and reads
@@ -58,8 +59,14 @@ func (w *Writer) aggregate(n *algebra.Aggregate, names []string) []string {
 	b := w.block(n.Input)
 	var list, keys []string
 	for i, k := range n.Keys {
-		list = append(list, as(b.named(b.over(k.Expr.Expr)), names[i]))
-		keys = append(keys, fmt.Sprint(i+1))
+		expr, key := b.named(b.over(k.Expr.Expr)), fmt.Sprint(i+1)
+		if info := w.columns.Info(k.ID); info.Varied {
+			if _, plain := b.over(k.Expr.Expr).Column(); !plain {
+				expr = "(" + expr + ")"
+			}
+			expr, key = sqltext.Least(expr, info.Type), expr
+		}
+		list, keys = append(list, as(expr, names[i])), append(keys, key)
 	}
 	for i, a := range n.Aggs {
 		list = append(list, as(b.named(b.over(a.Call.Expr)), names[len(n.Keys)+i]))

@@ -141,7 +141,7 @@ func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra
 	node := &algebra.Source{Table: table}
 	rel := relation{node: node}
 	for attr, c := range table.Columns {
-		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull, Varied: c.Varied})
+		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull, Varied: c.Varied, Equality: c.Equality})
 		r.origin[id] = origin{node, attr}
 		node.Cols = append(node.Cols, algebra.SourceCol{ID: id, Attr: attr})
 		rel.names, rel.ids, rel.at = append(rel.names, c.Name), append(rel.ids, id), append(rel.at, r.pos(t.Pos))

@@ -118,10 +118,9 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	if id, ok := g.keyOf(e.Expr); ok {
 		return id
 	}
-	info := algebra.Info{Name: name, Type: g.typeOf(e), Nullable: true}
+	info := g.computed(name, e)
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
-		info.Varied = false
 	}
 	id := g.newColumn(info, func() catalog.Shape { return g.shape(e.Expr, g.scope) })
 	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})
@@ -191,7 +190,11 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 			return a.ID
 		}
 	}
-	info := algebra.Info{Name: call.Name, Type: sqltext.TypeOfFunction(call.Name), Nullable: call.Name != "count"}
+	info := g.computed(call.Name, algebra.Scalar{Expr: e})
+	info.Nullable = call.Name != "count"
+	if call.Name == "min" || call.Name == "max" {
+		info.Varied = false // any of equal extremes stands for them
+	}
 	agg := algebra.Agg{ID: g.newColumn(info, func() catalog.Shape { return g.resultOf(e, g.scope).Shape }), Call: algebra.Scalar{Expr: e}}
 	if g.isBuiltin(call) && len(call.Order) == 0 && !call.WithinGroup && !call.Variadic {
 		agg.Func, agg.Distinct = call.Name, call.Distinct

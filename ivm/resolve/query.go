@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -59,7 +58,7 @@ func (r *resolver) union(left, right relation, all bool) relation {
 	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
-		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable, Varied: l.Varied || rt.Varied}
+		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable, Varied: l.Varied || rt.Varied, Equality: min(l.Equality, rt.Equality)}
 		if l.Type == rt.Type || !sqltext.IsComparable(l.Type) {
 			info.Type = l.Type
 		}
@@ -86,23 +85,43 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 			for i, value := range row {
 				name := "column" + itoa(i+1)
 				rel.names, rel.at = append(rel.names, name), append(rel.at, r.pos(max(0, value.At())))
-				rel.ids = append(rel.ids, r.columns.New(algebra.Info{Name: name, Nullable: true}))
 			}
 		}
-		if rel.open == nil && len(row) != len(rel.ids) {
+		if rel.open == nil && len(row) != len(rel.names) {
 			r.errs.Add(unequalRows(r.pos(max(0, q.Rows[n][0].At()))))
 		}
-		bound := r.bindAll(row, s, "VALUES")
-		for i := range min(len(bound), len(rel.ids)) {
-			if _, shaped := r.shapes[rel.ids[i]]; !shaped {
-				r.shapes[rel.ids[i]] = sync.OnceValue(func() catalog.Shape { return r.shape(bound[i].Expr, s) })
-			}
-		}
-		node.Rows = append(node.Rows, bound)
+		node.Rows = append(node.Rows, r.bindAll(row, s, "VALUES"))
+	}
+	for i, name := range rel.names {
+		rel.ids = append(rel.ids, r.newColumn(r.valuesColumn(name, i, node.Rows), func() catalog.Shape { return r.shape(node.Rows[0][i].Expr, s) }))
 	}
 	node.Cols = rel.ids
 	rel.order = r.tail(q.Tail, q.Pos, s, rel, nil)
 	return rel
+}
+
+// valuesColumn is what is known of a column of a VALUES list.
+func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) algebra.Info {
+	info, typed := algebra.Info{Name: name, Nullable: true}, false
+	for _, row := range rows {
+		if i >= len(row) {
+			continue // which was reported
+		}
+		of := r.computed(name, row[i])
+		switch {
+		case of.Type == "" && len(row[i].Columns()) == 0: // a bare literal, which takes the type of the others
+			continue
+		case typed && of.Type != info.Type:
+			of.Type = ""
+		}
+		if typed {
+			of.Equality, of.Varied = min(of.Equality, info.Equality), of.Varied || info.Varied
+		}
+		info, typed = of, true
+	}
+	// What is varied are the rows.
+	info.Varied = info.Varied || len(rows) > 1 && !sqltext.IsExact(info.Type)
+	return info
 }
 
 // listed expands stars in a list of values.

@@ -131,8 +131,7 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 	p := &algebra.Project{Input: node}
 	for _, t := range targets {
 		item := algebra.Item{Expr: bind(t)}
-		info := algebra.Info{Name: t.name, Type: r.typeOf(item.Expr), Nullable: true}
-		info.Varied = !sqltext.IsExact(info.Type) && slices.ContainsFunc(item.Expr.Columns(), func(id algebra.ColID) bool { return r.columns.Info(id).Varied })
+		info := r.computed(t.name, item.Expr)
 		if id, ok := item.Expr.Column(); ok {
 			info = r.columns.Info(id)
 			info.Name = t.name
@@ -150,12 +149,41 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 	return rel
 }
 
+// computed is what is known of an expression as a column.
+func (r *resolver) computed(name string, e algebra.Scalar) algebra.Info {
+	typ := r.typeOf(e)
+	return algebra.Info{Name: name, Type: typ, Nullable: true, Equality: r.catalog.Equality(typ), Varied: r.varied(e, typ)}
+}
+
+// varied reports whether equal values of an expression may differ. Of a type that only the server knows, they may where those do of which it is made.
+func (r *resolver) varied(e algebra.Scalar, typ string) bool {
+	columns := e.Columns()
+	switch {
+	case len(columns) == 0 || sqltext.IsExact(typ):
+		return false
+	case typ == "numeric":
+		return e.Expr.Scale(sqltext.Scales{Types: r.types(), Fixed: func(id int) bool { return !r.columns.Info(algebra.ColID(id)).Varied }}) == sqltext.VariedScale
+	case typ == "":
+		return slices.ContainsFunc(columns, func(id algebra.ColID) bool { return r.columns.Info(id).Varied })
+	}
+	return true
+}
+
 // typeOf is the type of an expression, as far as it is known.
 func (r *resolver) typeOf(e algebra.Scalar) string {
 	if e.Expr.IsZero() {
 		return ""
 	}
-	return e.Expr.Type(func(id int) string { return r.columns.Info(algebra.ColID(id)).Type })
+	return e.Expr.Type(r.types())
+}
+
+// types tells the types of what expressions name.
+func (r *resolver) types() sqltext.Types {
+	return sqltext.Types{
+		Column:   func(id int) string { return r.columns.Info(algebra.ColID(id)).Type },
+		Function: func(schema, name string, args int) string { return r.catalog.ResultIn(r.path, schema, name, args) },
+		Named:    func(schema, name string) string { return r.catalog.TypeNameIn(r.path, schema, name) },
+	}
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -154,7 +154,7 @@ func (r *resolver) resultOf(e sqltext.Expr, s *scope) result {
 	if !ok {
 		return result{Result: catalog.Result{Shape: r.shape(e, s)}}
 	}
-	found := r.catalog.ResultIn(r.path, call.Schema, call.Name, len(call.Args))
+	found := r.catalog.CallResult(r.path, call.Schema, call.Name, len(call.Args))
 	if r.isBuiltin(call) && call.Name == "unnest" {
 		return r.resultOfUnnest(call, s)
 	}

@@ -13,7 +13,6 @@ func GroupDistinct(columns *algebra.Columns) func(algebra.Node) algebra.Node {
 			groups := &algebra.Aggregate{Input: d.Input}
 			back := &algebra.Project{Input: groups}
 			for _, id := range d.Columns() {
-				columns.Settle(id)
 				key := columns.New(columns.Info(id))
 				groups.Keys = append(groups.Keys, algebra.Item{ID: key, Expr: algebra.Ref(id)})
 				back.Items = append(back.Items, algebra.Item{ID: id, Expr: algebra.Ref(key)})

@@ -123,6 +123,8 @@ func (r *reader) typeOrRoutine(node *pg_query.Node) {
 		r.createFunction(n.CreateFunctionStmt)
 	case *pg_query.Node_AlterFunctionStmt:
 		r.alterFunction(n.AlterFunctionStmt)
+	case *pg_query.Node_CreateOpClassStmt:
+		r.createOperatorClass(n.CreateOpClassStmt)
 	case *pg_query.Node_CreateCastStmt:
 		r.createCast(n.CreateCastStmt)
 	case *pg_query.Node_CreateExtensionStmt:

@@ -112,6 +112,14 @@ type CreateCast struct {
 	Function       ObjectName
 }
 
+// CreateOperatorClass is CREATE OPERATOR CLASS.
+type CreateOperatorClass struct {
+	place
+	Type    Type
+	Method  string // such as btree
+	Default bool   // for the type
+}
+
 // Volatility is how much the result of a routine hangs on more than its arguments.
 type Volatility int
 

@@ -86,6 +86,12 @@ func (r *reader) createCast(n *pg_query.CreateCastStmt) {
 	r.add(c)
 }
 
+func (r *reader) createOperatorClass(n *pg_query.CreateOpClassStmt) {
+	c := &CreateOperatorClass{Type: r.typeName(n.Datatype), Method: n.Amname, Default: n.IsDefault}
+	c.place = place(c.Type.Pos)
+	r.add(c)
+}
+
 // define reads the statements that share the form CREATE … (name = value, …).
 func (r *reader) define(n *pg_query.DefineStmt) {
 	name := r.objectName(n.Defnames)

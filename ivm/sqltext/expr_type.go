@@ -24,7 +24,10 @@ func IsString(typ string) bool {
 }
 
 // incomparable are types without equality, or with one by which different values are equal.
-var incomparable = []string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle", UnknownRow}
+var incomparable = []string{
+	"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle", "jsonpath", "refcursor", "pg_snapshot", "txid_snapshot",
+	UnknownRow,
+}
 
 // UnknownRow stands for the type of rows whose columns only the server knows. They are compared by their text.
 const UnknownRow = "row of unknown columns"
@@ -35,12 +38,6 @@ const Record = "record"
 // IsComparable reports whether values of a type can be grouped. A type that is not known is taken to be like that.
 func IsComparable(typ string) bool {
 	return !slices.Contains(incomparable, strings.TrimRight(typ, "[]"))
-}
-
-// IsHashable reports whether values of a type that can be grouped can be hashed too.
-func IsHashable(typ string) bool {
-	typ, _, _ = strings.Cut(strings.TrimRight(typ, "[]"), "(")
-	return !slices.Contains([]string{"bit", "bit varying", "money", "tsvector", "tsquery"}, typ)
 }
 
 // common are types whose equality every server has, whatever its search path.
@@ -72,6 +69,14 @@ func IsExact(typ string) bool {
 	return slices.Contains(exact, plain) || plain == "numeric" && plain != typ // with a scale
 }
 
+// Least is the least of the images that an aggregate finds of equal values, as a value: whichever rows of a group come first, it is the same one.
+func Least(column, typ string) string {
+	if strings.HasSuffix(typ, "[]") { // of which array_agg makes an array of more dimensions
+		return "min(" + Image(column) + ")::" + typ
+	}
+	return "(array_agg(" + column + " order by " + Image(column) + "))[1]"
+}
+
 // Unsized is a type without what it says of the length of its values, as messages of PostgreSQL name it.
 func Unsized(typ string) string { return lengths.ReplaceAllString(typ, "") }
 
@@ -93,12 +98,14 @@ func Unlike(a, b, typ string) string {
 	return Image(a) + " is distinct from " + Image(b)
 }
 
-// Grouped is a column of equal rows that are added up, and what to group them by: where values of the type have no equality, their texts,
+// Grouped is a column of equal rows that are added up, and what to group them by: where values of the type have no equality, their images,
 // and where equal ones may differ, those too.
-func Grouped(alias, name, typ string, varied bool) (column, key string) {
+func Grouped(alias, name, typ string, comparable, varied bool) (column, key string) {
 	column = alias + "." + Ident(name)
 	switch {
-	case !IsComparable(typ):
+	case !comparable && strings.HasSuffix(typ, "[]"): // of which array_agg makes an array of more dimensions
+		return column + "::text::" + typ, column + "::text"
+	case !comparable:
 		return "(array_agg(" + column + "))[1]", column + "::text"
 	case varied:
 		return column, column + ", " + Image(column)
@@ -106,22 +113,30 @@ func Grouped(alias, name, typ string, varied bool) (column, key string) {
 	return column, column
 }
 
-// Type tells the type of an expression as far as following it needs to know: exact numbers, types that cannot be compared, and Record; "" for
-// others and where only the server knows. column tells the type of a bound column.
-func (e Expr) Type(column func(id int) string) string {
+// Types tells the types of what stands in expressions; "" where it does not know.
+type Types struct {
+	Column   func(id int) string
+	Function func(schema, name string, args int) string // that DDL makes; may be nil
+	Named    func(schema, name string) string           // a type that DDL makes, as Column spells it; may be nil
+}
+
+// Type tells the type of an expression as far as following it needs to know: exact numbers, types that cannot be compared or hashed, those that
+// DDL makes, and Record; "" for others and where only the server knows.
+func (e Expr) Type(types Types) string {
 	if id, ok := e.Column(); ok {
-		return column(id)
+		return types.Column(id)
 	}
-	of := func(n *pg_query.Node) string { return Expr{n}.Type(column) }
+	of := func(n *pg_query.Node) string { return Expr{n}.Type(types) }
 	switch n := e.node.GetNode().(type) {
 	case *pg_query.Node_AConst:
-		return constantNumber(n.AConst)
+		return typeOfConstant(n.AConst)
 	case *pg_query.Node_TypeCast:
-		_, name := qualified(n.TypeCast.TypeName.Names)
-		if len(n.TypeCast.TypeName.ArrayBounds) > 0 {
-			return ""
+		return typeOfCast(n.TypeCast.TypeName, types)
+	case *pg_query.Node_AArrayExpr:
+		if typ := widest(n.AArrayExpr.Elements, of); typ != "" {
+			return typ + "[]"
 		}
-		return named(name)
+		return ""
 	case *pg_query.Node_AExpr:
 		return operation(n.AExpr, of)
 	case *pg_query.Node_CoalesceExpr:
@@ -131,7 +146,15 @@ func (e Expr) Type(column func(id int) string) string {
 	case *pg_query.Node_CaseExpr:
 		return widest(results(n.CaseExpr), of)
 	case *pg_query.Node_FuncCall:
+		if types.Function != nil {
+			schema, name := qualified(n.FuncCall.Funcname)
+			if typ := types.Function(schema, name, len(n.FuncCall.Args)); typ != "" {
+				return typ
+			}
+		}
 		return typeOfCall(n.FuncCall, of)
+	case *pg_query.Node_BoolExpr, *pg_query.Node_NullTest, *pg_query.Node_BooleanTest:
+		return "boolean"
 	case *pg_query.Node_RowExpr:
 		return Record
 	case *pg_query.Node_XmlExpr:
@@ -140,6 +163,21 @@ func (e Expr) Type(column func(id int) string) string {
 		}
 	}
 	return ""
+}
+
+// typeOfCast is the type that a cast names.
+func typeOfCast(to *pg_query.TypeName, types Types) string {
+	schema, name := qualified(to.Names)
+	typ := named(name)
+	if made := ""; types.Named != nil {
+		if made = types.Named(schema, name); made != "" {
+			typ = made
+		}
+	}
+	if len(to.ArrayBounds) > 0 && typ != "" {
+		return typ + "[]"
+	}
+	return typ
 }
 
 // named is the type that a name stands for.
@@ -153,14 +191,31 @@ func named(name string) string {
 		return "bigint"
 	case "numeric", "decimal":
 		return "numeric"
-	}
-	if slices.Contains(incomparable, name) {
+	case "varchar":
+		return "character varying"
+	case "float8":
+		return "double precision"
+	case "float4":
+		return "real"
+	case "bool":
+		return "boolean"
+	case "timestamp":
+		return "timestamp without time zone"
+	case "timestamptz":
+		return "timestamp with time zone"
+	case "text", "date", "uuid", "boolean", "jsonb", "interval", "bytea", "real":
 		return name
+	}
+	if slices.Contains(incomparable, name) || !isHashable(name) {
+		return name
+	}
+	if name == "varbit" {
+		return "bit varying"
 	}
 	return ""
 }
 
-func constantNumber(c *pg_query.A_Const) string {
+func typeOfConstant(c *pg_query.A_Const) string {
 	switch v := c.Val.(type) {
 	case *pg_query.A_Const_Ival:
 		return "integer"
@@ -169,6 +224,8 @@ func constantNumber(c *pg_query.A_Const) string {
 			return "bigint"
 		}
 		return "numeric"
+	case *pg_query.A_Const_Bsval:
+		return "bit"
 	}
 	return ""
 }
@@ -176,8 +233,14 @@ func constantNumber(c *pg_query.A_Const) string {
 // operation is the type of arithmetic, which stays among exact numbers.
 func operation(x *pg_query.A_Expr, of func(*pg_query.Node) string) string {
 	op := operator(x.Name, x.Location)
+	if isCondition(x.Kind, op) {
+		return "boolean"
+	}
 	if op.Name == "->" || op.Name == "#>" { // of json, json; of jsonb, jsonb
 		return of(x.Lexpr)
+	}
+	if x.Kind == pg_query.A_Expr_Kind_AEXPR_OP && slices.Contains([]string{"&", "|", "#", "~", "<<", ">>", "||", "&&", "!!", "<->"}, op.Name) {
+		return eitherUnhashable(x, of)
 	}
 	if x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || op.Schema != "" || !slices.Contains([]string{"+", "-", "*", "/", "%"}, op.Name) {
 		return ""
@@ -188,6 +251,30 @@ func operation(x *pg_query.A_Expr, of func(*pg_query.Node) string) string {
 	return widest([]*pg_query.Node{x.Lexpr, x.Rexpr}, of)
 }
 
+// isCondition reports whether an operation yields a boolean, as all do that SQL has a syntax for, and comparisons.
+func isCondition(kind pg_query.A_Expr_Kind, op Operator) bool {
+	switch kind {
+	case pg_query.A_Expr_Kind_AEXPR_NULLIF:
+		return false
+	case pg_query.A_Expr_Kind_AEXPR_OP:
+		return op.Schema == "" && slices.Contains([]string{"=", "<>", "!=", "<", "<=", ">", ">="}, op.Name)
+	}
+	return true
+}
+
+// eitherUnhashable is the type of an operation on a value that cannot be hashed, which makes another one; "" for other operations.
+func eitherUnhashable(x *pg_query.A_Expr, of func(*pg_query.Node) string) string {
+	for _, n := range []*pg_query.Node{x.Lexpr, x.Rexpr} {
+		if n == nil {
+			continue
+		}
+		if typ := Unsized(of(n)); !isHashable(typ) {
+			return typ
+		}
+	}
+	return ""
+}
+
 // widest is the type that all alternatives are brought to; a bare null takes any.
 func widest(nodes []*pg_query.Node, of func(*pg_query.Node) string) string {
 	widest := -1
@@ -196,7 +283,7 @@ func widest(nodes []*pg_query.Node, of func(*pg_query.Node) string) string {
 			continue
 		}
 		typ, _, _ := strings.Cut(of(n), "(")
-		if !IsComparable(typ) {
+		if !IsComparable(typ) || !isHashable(typ) {
 			return typ
 		}
 		at := slices.Index(numbers, typ)
@@ -221,8 +308,16 @@ func typeOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) string) string {
 		return typ
 	}
 	switch arg, _, _ := strings.Cut(of(f.Args[0]), "("); name {
-	case "abs", "min", "max":
+	case "abs", "min", "max", "bit_and", "bit_or", "bit_xor", "overlay", "set_bit":
 		return arg
+	case "sum":
+		return sums[arg]
+	case "avg":
+		return averages[arg]
+	case "substring":
+		if !isHashable(arg) {
+			return arg
+		}
 	case "round", "trunc", "ceil", "ceiling", "floor":
 		if arg == "numeric" {
 			return arg
@@ -231,7 +326,24 @@ func typeOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) string) string {
 	return ""
 }
 
-// TypeOfFunction is the type of a built-in function whose results cannot be compared; "" for others.
+// sums and averages are the types of sum and avg by that of what they add up.
+var (
+	sums = map[string]string{
+		"smallint": "bigint", "integer": "bigint", "bigint": "numeric", "numeric": "numeric", "real": "real", "double precision": "double precision",
+		"money": "money", "interval": "interval",
+	}
+	averages = map[string]string{
+		"smallint": "numeric", "integer": "numeric", "bigint": "numeric", "numeric": "numeric", "real": "double precision", "double precision": "double precision",
+		"interval": "interval",
+	}
+)
+
+// unhashable are PostgreSQL's own types that can be grouped and not hashed.
+var unhashable = []string{"bit", "bit varying", "money", "tsvector", "tsquery"}
+
+func isHashable(typ string) bool { return !slices.Contains(unhashable, typ) }
+
+// TypeOfFunction is the type of a built-in function whose results cannot be compared or not hashed, and of count; "" for others.
 func TypeOfFunction(name string) string {
 	switch name {
 	case "json_agg", "json_object_agg", "json_build_object", "json_build_array", "to_json", "row_to_json", "array_to_json", "json_object",
@@ -241,6 +353,12 @@ func TypeOfFunction(name string) string {
 		return "xml"
 	case "point", "line", "lseg", "box", "path", "polygon", "circle", "center":
 		return "point"
+	case "count":
+		return "bigint"
+	case "to_tsvector", "array_to_tsvector", "json_to_tsvector", "jsonb_to_tsvector", "setweight", "strip", "ts_delete", "ts_filter":
+		return "tsvector"
+	case "to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "tsquery_phrase", "ts_rewrite":
+		return "tsquery"
 	}
 	return ""
 }

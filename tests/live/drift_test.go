@@ -89,9 +89,9 @@ var tamperings = []tampering{
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('gone', 't', '{}', now())",
 			"alter table app.letters disable trigger sluice_updated",
 			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app.letters_deleted()",
-			"drop trigger sluice_drift_test_log_insert on orders", "alter table orders disable trigger sluice_drift_test_log_update",
+			"drop trigger sluice_drift_test_log_insert_public_orders on orders", "alter table orders disable trigger sluice_drift_test_log_update_public_orders",
 			"insert into orders values (1000, 1, 1000)",
-			"alter table measures_north disable trigger all", "drop trigger sluice_drift_test_log_delete on measures_rest", "insert into measures values (10, 'north', 'today')",
+			"alter table measures_north disable trigger all", "drop trigger sluice_drift_test_log_delete_public_measures on measures_rest", "insert into measures values (10, 'north', 'today')",
 		},
 	},
 	{

@@ -17,6 +17,8 @@ type Place struct {
 	dsn   string
 	owner *pgx.Conn // does everything
 	super *pgx.Conn // cleans up
+
+	beside *pgx.Conn // another session of the owner's; nil until a case needs it
 }
 
 // NewPlace makes a database for the test.
@@ -30,7 +32,10 @@ func NewPlace(t testing.TB) *Place {
 	if err := p.reconnect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.owner.Close(context.Background()) })
+	t.Cleanup(func() {
+		p.owner.Close(context.Background())
+		_ = p.leaveBeside(context.Background())
+	})
 	return p
 }
 
@@ -58,10 +63,23 @@ end $clean$`
 
 // Reset brings the database back to where it was.
 func (p *Place) Reset(ctx context.Context) error {
+	if err := p.leaveBeside(ctx); err != nil {
+		return err
+	}
 	if err := p.reconnect(ctx); err != nil {
 		return err
 	}
 	return run(ctx, p.super, clean)
+}
+
+// leaveBeside ends the other session.
+func (p *Place) leaveBeside(ctx context.Context) error {
+	if p.beside == nil {
+		return nil
+	}
+	conn := p.beside
+	p.beside = nil
+	return conn.Close(ctx)
 }
 
 // run executes statements as psql does, without waiting for results in between.

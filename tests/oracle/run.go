@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pgsluice/sluice/tests/oracle/cases"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -205,11 +207,26 @@ func stateOf(err error) string {
 }
 
 func (t *trial) do(ctx context.Context, item *cases.Item) error {
-	if item.Kind == cases.Copy {
+	switch item.Kind {
+	case cases.Beside:
+		return t.another(ctx, item.SQL.String())
+	case cases.Copy:
 		_, err := t.owner.PgConn().CopyFrom(ctx, strings.NewReader(item.Data.String()), item.SQL.String())
 		return err
 	}
 	return run(ctx, t.owner, item.SQL.String())
+}
+
+// another runs SQL in the session beside the owner's.
+func (t *trial) another(ctx context.Context, sql string) error {
+	if t.beside == nil {
+		conn, err := pgx.Connect(ctx, t.dsn)
+		if err != nil {
+			return err
+		}
+		t.beside = conn
+	}
+	return run(ctx, t.beside, sql)
 }
 
 // ended looks at how a statement of the application has ended. It tells whether to stop.
@@ -235,6 +252,9 @@ func (t *trial) ended(n int, item *cases.Item, state string, cause error) (bool,
 
 // end compares the application's tables with what they should be.
 func (t *trial) end(ctx context.Context) error {
+	if err := t.leaveBeside(ctx); err != nil {
+		return err
+	}
 	if t.owner.PgConn().TxStatus() != 'I' { // of a case that was made smaller
 		if err := run(ctx, t.owner, "rollback"); err != nil {
 			return err

@@ -48,6 +48,7 @@ const (
 	Copy                  // changes rows, with data from the client
 	Control               // begins or ends a transaction or part of one
 	Check                 // here stream tables are refreshed, if need be, and compared with their queries
+	Beside                // a transaction that another session begins, and leaves open until its next item, or ends
 )
 
 // String writes an item as psql reads it.
@@ -57,6 +58,8 @@ func (i *Item) String() string {
 		return i.SQL.String() + ";\n" + i.Data.String() + "\\."
 	case Check:
 		return "-- compare"
+	case Beside:
+		return "-- another session: " + strings.ReplaceAll(i.SQL.String(), "\n", "\n-- ") + ";"
 	}
 	return i.SQL.String() + ";"
 }

@@ -31,6 +31,10 @@ func (g *generator) changes(c *Case) []*Step {
 // step is a transaction or a statement on its own; most are followed by a comparison.
 func (ch *changes) step() *Step {
 	s := &Step{}
+	if ch.chance(8) {
+		s.Items = ch.beside()
+		return s
+	}
 	if ch.chance(35) {
 		s.Items = []*Item{ch.statement()}
 	} else {
@@ -40,6 +44,23 @@ func (ch *changes) step() *Step {
 		s.Items = append(s.Items, check())
 	}
 	return s
+}
+
+// beside is a transaction of another session, which is open while stream tables are refreshed and compared.
+func (ch *changes) beside() []*Item {
+	before := ch.estimates()
+	text, kids := "begin", []*node(nil)
+	for range ch.between(1, 2) {
+		t := pick(ch.random, ch.g.tables)
+		text, kids = text+";\n§", append(kids, ch.oneOf(t))
+	}
+	items := []*Item{{Kind: Beside, SQL: format("", text, kids...)}, check()}
+	end := "commit"
+	if ch.chance(30) {
+		end = "rollback"
+		ch.restore(before)
+	}
+	return append(items, &Item{Kind: Beside, SQL: leaf("", end)}, check())
 }
 
 func control(sql string) *Item { return &Item{Kind: Control, SQL: leaf("", sql)} }

@@ -35,6 +35,7 @@ func (ch *changes) newRows(t *table, count int) []map[string]string {
 				row[name] = itoa(ch.between(1, 36))
 			}
 		}
+		ch.g.keep(t, row)
 	}
 	return distinctRows(t, rows)
 }

@@ -63,6 +63,8 @@ func (ch *changes) newValue(t *table, c column) string {
 			return "(" + c.name + r.one(" + 1", " - 2", " * 2") + ") % 50"
 		case "numeric":
 			return c.name + r.one(" + 1", " * 1.0", " - 0.5")
+		case "scaled":
+			return r.one(c.name+" + 1", c.name+" * 1.000000", "trunc("+c.name+", 1)", "round("+c.name+", 30)")
 		case "text":
 			return r.one("upper(", "lower(", "reverse(") + c.name + ")"
 		case "bool":
@@ -152,12 +154,16 @@ func (ch *changes) and(t *table, prefix string) *node {
 
 func (ch *changes) delete(t *table) *Item {
 	t.rows -= 1 + t.rows/5
+	only := ""
+	if t.parts != nil && t.bound == "" && ch.chance(30) {
+		only = "only "
+	}
 	for _, child := range ch.g.tables {
 		if child.parent == t {
 			child.rows -= 1 + child.rows/4
 		}
 	}
-	return statement(t, format("", "delete from "+t.name+"§", ch.where(t, "")))
+	return statement(t, format("", "delete from "+only+t.name+"§", ch.where(t, "")))
 }
 
 // shrink deletes most rows.
@@ -185,7 +191,7 @@ func (ch *changes) deleteOne(t *table) *Item {
 	}
 	t.rows = max(t.rows-1, 0)
 	offset := " offset " + itoa(ch.IntN(8))
-	return statement(t, leaf("", "delete from "+t.name+" where ctid = (select ctid from "+t.name+" order by "+order+" limit 1"+offset+")"))
+	return statement(t, leaf("", "delete from "+t.name+" where (tableoid, ctid) = (select tableoid, ctid from "+t.name+" order by "+order+" limit 1"+offset+")"))
 }
 
 func (ch *changes) deleteUsing(t *table) *Item {

@@ -18,7 +18,8 @@ var Core = []string{
 	"inner join", "comma join", "cross join", "using", "natural join", "non-equi join", "or join", "self join", "nested join",
 	"subquery", "with", "with twice", "with shadows", "with materialized",
 	"group by", "group by nothing", "group by expression", "group by position", "group by key", "key not shown", "having",
-	"aggregate filter", "distinct aggregate", "expression over aggregates", "aggregate over aggregate",
+	"aggregate filter", "distinct aggregate", "expression over aggregates", "aggregate over aggregate", "groups over groups", "join with own groups", "bit aggregate",
+	"partition", "partitioned table", "child table", "parent table",
 	"distinct", "union", "union all", "coercion", "null-safe join",
 }
 

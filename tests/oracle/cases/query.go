@@ -85,7 +85,7 @@ func (q *queries) query(depth int) result {
 		return rest()
 	}
 	return weighted(q.random, []choice[func(int) result]{
-		{38, q.plain}, {30, q.grouped}, {8, q.total}, {8, q.distinct}, {10, q.union}, {1, q.constant},
+		{38, q.plain}, {30, q.grouped}, {14, q.overGroups}, {8, q.total}, {8, q.distinct}, {10, q.union}, {1, q.constant},
 	})(depth)
 }
 
@@ -182,8 +182,19 @@ func (q *queries) distinct(depth int) result {
 	q.use("distinct")
 	s.distinct.Kids = append(s.distinct.Kids, leaf("", " distinct"))
 	q.outputs(s, terms, q.between(1, 3))
+	for i := range s.columns {
+		s.columns[i].sort = q.settled(s.columns[i].sort)
+	}
 	s.rows = min(s.rows, 20)
 	return s.result()
+}
+
+// settled is the sort of values of which any one stands for all that are equal: the digits of a number are not sure any more.
+func (b *builder) settled(sort string) string {
+	if sort == "scaled" {
+		return "ratio"
+	}
+	return sort
 }
 
 // constant reads no table.
@@ -224,6 +235,9 @@ func (q *queries) combine(a result, word string, b result) result {
 	columns := slices.Clone(a.columns)
 	for i := range columns {
 		columns[i].sort = wider(a.columns[i].sort, b.columns[i].sort)
+		if word == "union" {
+			columns[i].sort = q.settled(columns[i].sort)
+		}
 	}
 	return result{format("query", "§\n"+word+"\n§", a.node, b.node), columns, a.rows + b.rows, a.most + b.most}
 }

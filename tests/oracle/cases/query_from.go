@@ -93,7 +93,7 @@ func (q *queries) table() *relation {
 	for _, t := range q.g.tables {
 		shadowed := slices.ContainsFunc(q.ctes, func(c *relation) bool { return c.name == t.name })
 		if !shadowed {
-			seen = append(seen, &relation{name: t.name, tag: t.tag(), columns: t.columns, key: t.key, rows: 13, most: 35, table: t})
+			seen = append(seen, &relation{name: t.name, tag: t.tag(), columns: t.columns, key: t.key, rows: 13, most: 35, table: t, kind: t.kind()})
 		}
 	}
 	if len(seen) == 0 {

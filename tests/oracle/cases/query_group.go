@@ -40,7 +40,7 @@ func (q *queries) keys(s *selection, terms scope) scope {
 				t = term{sort: sort, node: n} // not small
 			}
 		}
-		t.node = t.node.Clone()
+		t.node, t.sort = t.node.Clone(), q.settled(t.sort)
 		s.group.Kids = append(s.group.Kids, q.twin(t.node))
 		keys = append(keys, t)
 	}
@@ -67,7 +67,7 @@ func (q *queries) dependent(s *selection, terms scope, keys scope) scope {
 // keyedBy is the table whose primary key is this column alone.
 func (q *queries) keyedBy(t term) *table {
 	for _, table := range q.g.tables {
-		if len(table.key) == 1 && t.node.Tag == table.columnTag(table.key[0]) {
+		if len(table.key) == 1 && table.kind() != "parent table" && t.node.Tag == table.columnTag(table.key[0]) {
 			return table
 		}
 	}

@@ -16,6 +16,10 @@ func (g *generator) schema() []*node {
 		statements = append(statements, leaf("", "create schema "+schema))
 	}
 	for _, t := range g.tables {
+		if t.of != nil {
+			statements = append(statements, g.createPart(t)...)
+			continue
+		}
 		statements = append(statements, g.createTable(t))
 		if t.unique != nil {
 			statements = append(statements, format("", "create unique index on "+t.name+" (§)", columnList(t, t.unique)).Tagged(t.tag()))
@@ -35,7 +39,26 @@ func (g *generator) createTable(t *table) *node {
 	if t.parent != nil {
 		items.Kids = append(items.Kids, foreignKey(t))
 	}
-	return format("", "create table "+t.name+" (§)", items).Tagged(t.tag())
+	tail := ""
+	if t.bound != "" && t.of == nil {
+		tail = " partition by range (" + t.bound + ")"
+	}
+	return format("", "create table "+t.name+" (§)"+tail, items).Tagged(t.tag())
+}
+
+// createPart makes a partition, or a table that inherits.
+func (g *generator) createPart(t *table) []*node {
+	if t.bound == "" {
+		return []*node{leaf("", "create table "+t.name+" () inherits ("+t.of.name+")").Tagged(t.tag())}
+	}
+	rows := " default"
+	if t.low {
+		rows = " for values from (minvalue) to (" + itoa(parting) + ")"
+	}
+	if t.attached {
+		return []*node{g.createTable(t), leaf("", "alter table "+t.of.name+" attach partition "+t.name+rows).Tagged(t.tag())}
+	}
+	return []*node{leaf("", "create table "+t.name+" partition of "+t.of.name+rows).Tagged(t.tag())}
 }
 
 func columnDefinition(t *table, c column) *node {
@@ -72,6 +95,9 @@ func columnList(t *table, names []string) *node {
 func (g *generator) firstRows() []*node {
 	var statements []*node
 	for _, t := range g.tables {
+		if t.of != nil && t.bound != "" {
+			continue
+		}
 		count := g.between(10, 28)
 		if g.chance(3) && !g.isParent(t) {
 			count = g.between(1, 2)
@@ -95,6 +121,7 @@ func (g *generator) freshRows(t *table, count int) []map[string]string {
 		if t.key != nil {
 			g.fresh(t, row, n)
 		}
+		g.keep(t, row)
 		key, unique := keyOf(row, t.conflict())
 		if !unique || !seen[key] {
 			rows = append(rows, row)

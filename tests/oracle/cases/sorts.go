@@ -36,6 +36,7 @@ var sorts = []*sort{
 	{name: "smallint", sql: "smallint", weight: 3, keys: true, how: bare, values: list("0 1 2 3 4 5 -2")},
 	{name: "numeric", sql: "numeric", weight: 6, how: bare, values: list("0 1 1.0 1.00 2.5 2.50 -1.5 10 0.125 99.99")},
 	{name: "dec", sql: "numeric(8,2)", weight: 6, how: bare, values: list("0.00 1.00 2.50 -3.25 10.00 19.99 100.00 7.75")},
+	{name: "scaled", sql: "numeric", weight: 5, how: bare, values: list("0 1 1.0 1.00000000000000000000 0.3 0.3333333333333333333333 -2.5 -2.500000000000000000 12 0.00")},
 	{name: "text", sql: "text", weight: 14, keys: true, how: quoted, values: split(`a|b|c|ab|A|x-y|it's|ü| z|`)},
 	{name: "char", sql: "char(4)", weight: 4, how: quoted, values: list("a b ab abcd A")},
 	{name: "bool", sql: "boolean", weight: 6, how: bare, values: list("true false")},
@@ -51,10 +52,14 @@ var sorts = []*sort{
 	{name: "uuid", sql: "uuid", weight: 2, keys: true, how: prefix, values: list("00000000-0000-0000-0000-000000000001 00000000-0000-0000-0000-000000000002 00000000-0000-0000-0000-00000000000a")},
 	{name: "float8", sql: "float8", weight: 4, how: prefix, values: list("0 0.5 1.25 -2.125 100 -0 7.875")},
 	{name: "bytea", sql: "bytea", weight: 1, how: cast, values: split(`\x|\x00|\x01ff`)},
+	{name: "bits", sql: "bit(4)", weight: 2, how: cast, values: list("0000 0001 0101 1000 1111")},
+	{name: "money", sql: "money", weight: 2, how: cast, values: list("0 1 2.50 -3.25 100")},
+	{name: "point", sql: "point", weight: 1, how: cast, opaque: true, values: list("(0,0) (1,2) (-1,0.5)")},
 	{name: "json", sql: "json", weight: 1, how: cast, opaque: true, values: split(`{"a": 1, "b": 2}|{"b":2,"a":1}|[1]`)},
 
 	// Results of expressions only.
 	{name: "ratio", sql: "numeric", how: bare},      // a quotient: its digits hang on how the operands are written
+	{name: "bitset", sql: "bit", how: bare},         // of no fixed length, as the server says
 	{name: "approx", sql: "float8", how: bare},      // rounded: a sum of such hangs on the order of its operands
 	{name: "jsonv", sql: "jsonb", how: bare},        // a part of a document, of any kind
 	{name: "record", sql: "record", how: bare},      // a row
@@ -62,7 +67,7 @@ var sorts = []*sort{
 }
 
 // specials are values of two sorts that some cases have.
-var specials = map[string][]string{"numeric": list("NaN Infinity -Infinity"), "float8": list("NaN Infinity -Infinity")}
+var specials = map[string][]string{"numeric": list("NaN Infinity -Infinity"), "scaled": list("NaN Infinity"), "float8": list("NaN Infinity -Infinity")}
 
 func list(values string) []string  { return strings.Fields(values) }
 func split(values string) []string { return strings.Split(values, "|") }

@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/pgsluice/sluice/tests/oracle/tree"
 )
@@ -35,13 +36,30 @@ type table struct {
 	onDelete string
 	onUpdate string
 	rows     int // about how many there are
+
+	parts    []*table // its partitions, or the tables that inherit from it
+	of       *table   // the table of which this is one
+	bound    string   // the column that decides in which partition a row is
+	low      bool     // in this partition it is less than split, else anything else
+	attached bool     // as a table of its own, with its columns in another order
 }
 
-func (t *table) tag() string                    { return tableTag + t.name }
-func (t *table) columnTag(column string) string { return columnTag + t.name + "." + column }
-func (t *table) qualified() bool                { return t.schema != "" }
-func (t *table) isKey(name string) bool         { return slices.Contains(t.key, name) }
-func (t *table) isUnique(name string) bool      { return t.isKey(name) || slices.Contains(t.unique, name) }
+// parting is where partitions part.
+const parting = 6
+
+func (t *table) tag() string { return tableTag + t.name }
+
+// columnTag is one for a column of a table and of its parts.
+func (t *table) columnTag(column string) string {
+	if t.of != nil {
+		return t.of.columnTag(column)
+	}
+	return columnTag + t.name + "." + column
+}
+
+func (t *table) qualified() bool           { return t.schema != "" }
+func (t *table) isKey(name string) bool    { return slices.Contains(t.key, name) }
+func (t *table) isUnique(name string) bool { return t.isKey(name) || slices.Contains(t.unique, name) }
 
 // column finds a column.
 func (t *table) column(name string) column {
@@ -74,6 +92,83 @@ func (g *generator) makeTables() {
 	}
 	if g.chance(30) {
 		g.addForeignKeys()
+	}
+	if g.chance(25) {
+		g.addParts(g.tables[0], tableNames)
+	}
+}
+
+// addParts partitions a table, or lets another one inherit from it.
+func (g *generator) addParts(t *table, names *names) {
+	if g.isParent(t) {
+		return
+	}
+	name := func() string {
+		if t.schema != "" {
+			return t.schema + "." + names.next()
+		}
+		return names.next()
+	}
+	part := func() *table {
+		p := *t
+		p.name, p.of = name(), t
+		t.parts = append(t.parts, &p)
+		return &p
+	}
+	bound := ""
+	for _, c := range t.written() {
+		if c.sort == "int" && c.name != t.link && (t.key == nil || t.isKey(c.name)) {
+			bound = c.name
+		}
+	}
+	if bound == "" || g.chance(35) {
+		child := part()
+		child.key, child.unique, child.parent, child.link = nil, nil, nil, ""
+		child.rows = 0
+	} else {
+		t.bound, t.unique = bound, nil
+		for _, low := range []bool{true, false} {
+			p := part()
+			p.low, p.rows, p.attached = low, t.rows/2, t.parent == nil && g.chance(40)
+			if p.attached {
+				p.columns = some(g.random, p.columns, len(p.columns), len(p.columns))
+			}
+		}
+	}
+	g.tables = append(g.tables, t.parts...)
+}
+
+// kind is the feature that reading a table is.
+func (t *table) kind() string {
+	switch {
+	case t.of != nil && t.of.bound != "":
+		return "partition"
+	case t.of != nil:
+		return "child table"
+	case t.bound != "":
+		return "partitioned table"
+	case t.parts != nil:
+		return "parent table"
+	}
+	return ""
+}
+
+// keep gives a row of a partition a value of its own, most of the time.
+func (g *generator) keep(t *table, row map[string]string) {
+	if t.of == nil || t.bound == "" || g.chance(4) {
+		return
+	}
+	value, err := strconv.Atoi(row[t.bound])
+	if err != nil { // null
+		if t.low {
+			row[t.bound] = itoa(g.IntN(parting))
+		}
+		return
+	}
+	if in := value < parting; in && !t.low {
+		row[t.bound] = itoa(parting + (value+100)%parting*3)
+	} else if !in && t.low {
+		row[t.bound] = itoa(value % parting)
 	}
 }
 

@@ -219,9 +219,12 @@ create table sales.pgt_source_config (
     kind          text    not null,
     made          boolean not null, -- a stream table of ours
     keyed         boolean not null,
+    part          boolean not null, -- below another table when it was generated
     columns       name[],
     change_log    text,             -- as regclass reads it
     pending       text,             -- as regclass reads it
+    triggers      name[]  not null, -- of ours on it, which are on tables below it, too
+    always        name[]  not null, -- those that fire for statements of replicas, too
     readers       text[]  not null  -- stream tables
 );
 comment on table sales.pgt_source_config is 'What stream tables read.';
@@ -389,6 +392,35 @@ end;
 $function$;
 comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
 
+-- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a
+-- partition of or inherits from.
+-- Reads pg_inherits.
+create function sales.pgt_above(p_table oid)
+    returns setof oid
+    language plpgsql
+    stable
+    rows 1
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+    with recursive above (member, level) as (
+        select m.member, 0
+        from sales.pgt_members(p_table) m (member)
+        union
+        select i.inhparent, a.level + 1
+        from above a
+        join pg_inherits i on i.inhrelid = a.member
+    )
+    select a.member
+    from above a
+    where a.member not in (select sales.pgt_members(p_table))
+    group by a.member
+    order by max(a.level) desc, a.member;
+end;
+$function$;
+comment on function sales.pgt_above(oid) is 'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a partition of or inherits from.';
+
 -- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no
 -- others. A column that the source has lost does no harm: what does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
@@ -506,7 +538,7 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where coalesce(c.change_log, c.pending) is not null and not c.made and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
@@ -612,6 +644,7 @@ declare
     v_column   name;
     v_now      text;
     v_type     text;
+    v_immediate boolean; -- how it is kept
     v_follows  boolean := not c.made and coalesce(c.change_log, c.pending) is not null; -- by triggers
     v_generate text := 'change the spec or its DDL to what is there now, generate and apply';
 begin
@@ -636,6 +669,17 @@ begin
     if v_follows and exists (select from pg_class r where r.oid = v_table and r.relpersistence = 'u') then
         problem := format('source %s is unlogged: a crash empties it, which triggers do not see', c.source);
         hint := format('Run ALTER TABLE %I.%I SET LOGGED, or %s.', c.source_schema, c.source_name, v_generate);
+        return;
+    end if;
+
+    v_immediate := exists (
+        select
+        from sales.pgt_stream_table_config t
+        where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
+    );
+    if v_immediate and not c.made and not c.part and exists (select from sales.pgt_above(v_table)) then
+        problem := format('rows of source %s are written through table %s now, which no trigger sees', c.source, (select a::regclass from sales.pgt_above(v_table) a limit 1));
+        hint := format('Detach it from that, or %s.', v_generate);
         return;
     end if;
 
@@ -684,11 +728,7 @@ begin
     end if;
 
     -- What refreshes recomputes then; writers cannot.
-    if not sales.pgt_source_keyed(c, needs) and exists (
-        select
-        from sales.pgt_stream_table_config t
-        where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
-    ) then
+    if v_immediate and not sales.pgt_source_keyed(c, needs) then
         problem := format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', '));
         hint := format('Make one again, on no table that others inherit from, or %s.', v_generate);
         return;
@@ -768,10 +808,10 @@ $function$;
 comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.';
 
 -- Gives the triggers of a source to what is below it, and takes them from what no longer is.
--- Reads pg_trigger, pg_inherits; writes tables of the users'.
+-- Reads pgt_source_config, pg_trigger, pg_inherits; writes tables of the users'.
 --
 -- A statement fires the triggers of the table that it names, and of no other: not of the root when it names a partition. Row triggers
--- of a partitioned table are given to partitions by PostgreSQL itself. An inbox has triggers of its own, which are none of this.
+-- of a partitioned table are given to partitions by PostgreSQL itself.
 create function sales.pgt_capture(p_table regclass)
     returns void
     language plpgsql
@@ -779,8 +819,15 @@ create function sales.pgt_capture(p_table regclass)
     set client_min_messages = warning
 as $function$
 declare
-    v_trigger record;
+    v_triggers name[];
+    v_always   name[];
+    v_trigger  record;
 begin
+    select c.triggers, c.always
+    into v_triggers, v_always
+    from sales.pgt_source_config c
+    where to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_table;
+
     -- Where a trigger was disabled, or enabled for more: ENABLE TRIGGER USER has those for replicas fire too, and rows are logged twice.
     for v_trigger in
         select t.tgname, t.tgrelid::regclass as on_table, w.state
@@ -788,14 +835,13 @@ begin
         join pg_proc p on p.oid = t.tgfoid
         cross join lateral (
             select case
+                when t.tgname = any (v_always) or t.tgargs like 'each%' then 'A'
                 when t.tgtype::integer & 1 <> 0 then 'R'
-                when t.tgtype::integer & (4 | 8 | 16) = 0 then 'A' -- of truncation only
                 else 'O'
             end::"char"
         ) w (state)
         where t.tgrelid in (select sales.pgt_members(p_table))
-          and t.tgenabled <> w.state and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
-          and t.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
+          and t.tgenabled <> w.state and t.tgname = any (v_triggers) and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
     loop
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
     end loop;
@@ -817,18 +863,25 @@ begin
                    'new table as ' || quote_ident(t.tgnewtable),
                    'for each ' || case when t.tgtype::integer & 1 <> 0 then 'row' else 'statement' end
                ] as sees,
-               array[case when t.tgnargs = 1 then quote_literal(replace(encode(t.tgargs, 'escape'), '\000', '')) end] as arguments
+               array(
+                   select quote_literal(a.argument)
+                   from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) a (argument)
+                   where a.argument <> ''
+               ) as arguments
         from pg_trigger t
         join pg_class r on r.oid = t.tgrelid
         join pg_proc p on p.oid = t.tgfoid
-        cross join sales.pgt_members(p_table) m (member)
+        cross join lateral (
+            select b.member
+            from sales.pgt_members(p_table) b (member)
+        ) m
         join pg_class l on l.oid = m.member
         where t.tgrelid = p_table
           and m.member <> p_table
           and l.relkind in ('r', 'p')
+          and t.tgname = any (v_triggers)
           and not t.tgisinternal
           and p.pronamespace = 'sales'::regnamespace
-          and t.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
           and not (r.relkind = 'p' and t.tgtype::integer & 1 <> 0)
           and not exists (
               select
@@ -839,7 +892,7 @@ begin
     loop
         execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
             v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function,
-            array_to_string(v_trigger.arguments, ''));
+            array_to_string(v_trigger.arguments, ', '));
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
 
@@ -847,13 +900,9 @@ begin
     for v_trigger in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
-        where t.tgfoid in (
-                  select s.tgfoid
-                  from pg_trigger s
-                  join pg_proc p on p.oid = s.tgfoid
-                  where s.tgrelid = p_table and not s.tgisinternal and p.pronamespace = 'sales'::regnamespace
-                    and s.tgname !~ '^sluice_(inserted|updated|moved|deleted|truncated|applied|revived)$'
-              )
+        join pg_proc p on p.oid = t.tgfoid
+        where t.tgname = any (v_triggers)
+          and p.pronamespace = 'sales'::regnamespace
           and t.tgrelid not in (select sales.pgt_members(p_table))
           and t.tgparentid = 0
           and not t.tgisinternal
@@ -1078,11 +1127,41 @@ end;
 $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
 
+-- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
+-- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
+create function sales.pgt_watch_sources()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_reader text;
+begin
+    for v_reader in
+        select min(t.stream_table)
+        from sales.pgt_source_config c
+        join sales.pgt_stream_table_config t on t.stream_table = any (c.readers)
+        left join sales.pgt_source_state s using (source)
+        where c.pending is not null and t.effective_mode = 'immediate'
+          and (s.look is null or s.look is distinct from sales.pgt_source_look(c))
+        group by c.source
+    loop
+        begin
+            perform sales.pgt_sources_fit(v_reader, false);
+        exception when lock_not_available then
+            null; -- somebody is altering it; the next tick looks again
+        end;
+    end loop;
+end;
+$function$;
+comment on function sales.pgt_watch_sources() is 'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.';
+
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
 ) values (
-    'public.orders', 'public', 'orders', 'table', false, true, array['order_id', 'customer_id', 'status', 'amount']::name[],
-    'sales.changes_public_orders', 'sales.pending_public_orders', array['sales.large_orders', 'sales.customer_payments']
+    'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount']::name[],
+    'sales.changes_public_orders', 'sales.pending_public_orders',
+    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1098,10 +1177,11 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
 ) values (
-    'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name']::name[],
-    'sales.changes_public_customers', null, array['sales.customer_payments']
+    'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name']::name[],
+    'sales.changes_public_customers', null,
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1111,10 +1191,11 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
 ) values (
-    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at']::name[],
-    'sales.changes_public_captured_payments', null, array['sales.customer_payments']
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at']::name[],
+    'sales.changes_public_captured_payments', null,
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1124,10 +1205,11 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, columns, change_log, pending, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid']::name[],
-    'sales.changes_sales_customer_payments', null, array['sales.best_customers']
+    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid']::name[],
+    'sales.changes_sales_customer_payments', null,
+    array[]::name[], array[]::name[], array['sales.best_customers']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1225,7 +1307,8 @@ comment on function sales.changes_public_customers_truncate() is 'Logs that publ
 
 revoke execute on function sales.changes_public_customers_truncate() from public;
 
--- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
+-- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
+-- and of a partition or a table that inherits.
 -- Writes sales.changes_public_customers.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
@@ -1235,25 +1318,28 @@ create function sales.changes_public_customers_row()
     security definer
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_customers (__mult, customer_id, name)
         select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
         from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from (select (old).*) r) o
+    cross join lateral (select customer_id, name from (select (__old).*) r) o
         where not exists (select from only public.customers where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_customers (__mult, customer_id, name)
         select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
         from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from (select (new).*) r) n
+    cross join lateral (select customer_id, name from (select (__new).*) r) n
         where not exists (select from only public.customers where false);
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits.';
 
 revoke execute on function sales.changes_public_customers_row() from public;
 
@@ -1266,6 +1352,9 @@ create function sales.changes_public_customers_attach()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
+declare
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
@@ -1288,30 +1377,42 @@ begin
         create index changes_public_customers_truncated on sales.changes_public_customers (__xid) where __mult = 0;
         comment on table sales.changes_public_customers is 'Signed rows by which public.customers changed, made by Sluice extension sales.';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_insert') then
-        create trigger sales_log_insert after insert on public.customers
+    if v_each then
+        drop trigger if exists sales_log_insert_public_customers on public.customers;
+        drop trigger if exists sales_log_update_public_customers on public.customers;
+        drop trigger if exists sales_log_delete_public_customers on public.customers;
+    end if;
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_insert_public_customers') then
+        create trigger sales_log_insert_public_customers after insert on public.customers
             referencing new table as new_rows
             for each statement execute function sales.changes_public_customers_insert();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_update') then
-        create trigger sales_log_update after update on public.customers
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_update_public_customers') then
+        create trigger sales_log_update_public_customers after update on public.customers
             referencing old table as old_rows new table as new_rows
             for each statement execute function sales.changes_public_customers_update();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_delete') then
-        create trigger sales_log_delete after delete on public.customers
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_delete_public_customers') then
+        create trigger sales_log_delete_public_customers after delete on public.customers
             referencing old table as old_rows
             for each statement execute function sales.changes_public_customers_delete();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_truncate') then
-        create trigger sales_log_truncate after truncate on public.customers
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_truncate_public_customers') then
+        create trigger sales_log_truncate_public_customers after truncate on public.customers
             for each statement execute function sales.changes_public_customers_truncate();
-        alter table public.customers enable always trigger sales_log_truncate;
+        alter table public.customers enable always trigger sales_log_truncate_public_customers;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_row') then
-        create trigger sales_log_row after insert or update or delete on public.customers
-            for each row execute function sales.changes_public_customers_row();
-        alter table public.customers enable replica trigger sales_log_row;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_row_public_customers' and (t.tgnargs > 0) = v_each) then
+        drop trigger if exists sales_log_row_public_customers on public.customers;
+        if v_each then
+            create trigger sales_log_row_public_customers after insert or update or delete on public.customers
+                for each row execute function sales.changes_public_customers_row('each');
+            alter table public.customers enable always trigger sales_log_row_public_customers;
+        else
+            create trigger sales_log_row_public_customers after insert or update or delete on public.customers
+                for each row execute function sales.changes_public_customers_row();
+            alter table public.customers enable replica trigger sales_log_row_public_customers;
+        end if;
     end if;
 end;
 $function$;
@@ -1406,7 +1507,8 @@ comment on function sales.changes_public_orders_truncate() is 'Logs that public.
 
 revoke execute on function sales.changes_public_orders_truncate() from public;
 
--- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
+-- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
+-- and of a partition or a table that inherits.
 -- Writes sales.changes_public_orders.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
@@ -1416,25 +1518,28 @@ create function sales.changes_public_orders_row()
     security definer
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_orders (__mult, order_id, customer_id)
         select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
         from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from (select (old).*) r) o
+    cross join lateral (select order_id, customer_id from (select (__old).*) r) o
         where not exists (select from only public.orders where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_orders (__mult, order_id, customer_id)
         select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
         from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from (select (new).*) r) n
+    cross join lateral (select order_id, customer_id from (select (__new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits.';
 
 revoke execute on function sales.changes_public_orders_row() from public;
 
@@ -1447,6 +1552,9 @@ create function sales.changes_public_orders_attach()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
+declare
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
@@ -1469,30 +1577,42 @@ begin
         create index changes_public_orders_truncated on sales.changes_public_orders (__xid) where __mult = 0;
         comment on table sales.changes_public_orders is 'Signed rows by which public.orders changed, made by Sluice extension sales.';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_insert') then
-        create trigger sales_log_insert after insert on public.orders
+    if v_each then
+        drop trigger if exists sales_log_insert_public_orders on public.orders;
+        drop trigger if exists sales_log_update_public_orders on public.orders;
+        drop trigger if exists sales_log_delete_public_orders on public.orders;
+    end if;
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_insert_public_orders') then
+        create trigger sales_log_insert_public_orders after insert on public.orders
             referencing new table as new_rows
             for each statement execute function sales.changes_public_orders_insert();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_update') then
-        create trigger sales_log_update after update on public.orders
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_update_public_orders') then
+        create trigger sales_log_update_public_orders after update on public.orders
             referencing old table as old_rows new table as new_rows
             for each statement execute function sales.changes_public_orders_update();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_delete') then
-        create trigger sales_log_delete after delete on public.orders
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_delete_public_orders') then
+        create trigger sales_log_delete_public_orders after delete on public.orders
             referencing old table as old_rows
             for each statement execute function sales.changes_public_orders_delete();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_truncate') then
-        create trigger sales_log_truncate after truncate on public.orders
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_truncate_public_orders') then
+        create trigger sales_log_truncate_public_orders after truncate on public.orders
             for each statement execute function sales.changes_public_orders_truncate();
-        alter table public.orders enable always trigger sales_log_truncate;
+        alter table public.orders enable always trigger sales_log_truncate_public_orders;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_row') then
-        create trigger sales_log_row after insert or update or delete on public.orders
-            for each row execute function sales.changes_public_orders_row();
-        alter table public.orders enable replica trigger sales_log_row;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_row_public_orders' and (t.tgnargs > 0) = v_each) then
+        drop trigger if exists sales_log_row_public_orders on public.orders;
+        if v_each then
+            create trigger sales_log_row_public_orders after insert or update or delete on public.orders
+                for each row execute function sales.changes_public_orders_row('each');
+            alter table public.orders enable always trigger sales_log_row_public_orders;
+        else
+            create trigger sales_log_row_public_orders after insert or update or delete on public.orders
+                for each row execute function sales.changes_public_orders_row();
+            alter table public.orders enable replica trigger sales_log_row_public_orders;
+        end if;
     end if;
 end;
 $function$;
@@ -1587,7 +1707,8 @@ comment on function sales.changes_public_captured_payments_truncate() is 'Logs t
 
 revoke execute on function sales.changes_public_captured_payments_truncate() from public;
 
--- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.
+-- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
+-- and of a partition or a table that inherits.
 -- Writes sales.changes_public_captured_payments.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
@@ -1597,25 +1718,28 @@ create function sales.changes_public_captured_payments_row()
     security definer
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
         select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from (select (old).*) r) o
+    cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
         where not exists (select from only public.captured_payments where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
         select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from (select (new).*) r) n
+    cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
         where not exists (select from only public.captured_payments where false);
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes.';
+comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits.';
 
 revoke execute on function sales.changes_public_captured_payments_row() from public;
 
@@ -1628,6 +1752,9 @@ create function sales.changes_public_captured_payments_attach()
     set client_min_messages = warning
 as $function$
 #variable_conflict use_column
+declare
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
@@ -1650,30 +1777,42 @@ begin
         create index changes_public_captured_payments_truncated on sales.changes_public_captured_payments (__xid) where __mult = 0;
         comment on table sales.changes_public_captured_payments is 'Signed rows by which public.captured_payments changed, made by Sluice extension sales.';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_insert') then
-        create trigger sales_log_insert after insert on public.captured_payments
+    if v_each then
+        drop trigger if exists sales_log_insert_public_captured_payments on public.captured_payments;
+        drop trigger if exists sales_log_update_public_captured_payments on public.captured_payments;
+        drop trigger if exists sales_log_delete_public_captured_payments on public.captured_payments;
+    end if;
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_insert_public_captured_payments') then
+        create trigger sales_log_insert_public_captured_payments after insert on public.captured_payments
             referencing new table as new_rows
             for each statement execute function sales.changes_public_captured_payments_insert();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_update') then
-        create trigger sales_log_update after update on public.captured_payments
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_update_public_captured_payments') then
+        create trigger sales_log_update_public_captured_payments after update on public.captured_payments
             referencing old table as old_rows new table as new_rows
             for each statement execute function sales.changes_public_captured_payments_update();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_delete') then
-        create trigger sales_log_delete after delete on public.captured_payments
+    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_delete_public_captured_payments') then
+        create trigger sales_log_delete_public_captured_payments after delete on public.captured_payments
             referencing old table as old_rows
             for each statement execute function sales.changes_public_captured_payments_delete();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_truncate') then
-        create trigger sales_log_truncate after truncate on public.captured_payments
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_truncate_public_captured_payments') then
+        create trigger sales_log_truncate_public_captured_payments after truncate on public.captured_payments
             for each statement execute function sales.changes_public_captured_payments_truncate();
-        alter table public.captured_payments enable always trigger sales_log_truncate;
+        alter table public.captured_payments enable always trigger sales_log_truncate_public_captured_payments;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_row') then
-        create trigger sales_log_row after insert or update or delete on public.captured_payments
-            for each row execute function sales.changes_public_captured_payments_row();
-        alter table public.captured_payments enable replica trigger sales_log_row;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_row_public_captured_payments' and (t.tgnargs > 0) = v_each) then
+        drop trigger if exists sales_log_row_public_captured_payments on public.captured_payments;
+        if v_each then
+            create trigger sales_log_row_public_captured_payments after insert or update or delete on public.captured_payments
+                for each row execute function sales.changes_public_captured_payments_row('each');
+            alter table public.captured_payments enable always trigger sales_log_row_public_captured_payments;
+        else
+            create trigger sales_log_row_public_captured_payments after insert or update or delete on public.captured_payments
+                for each row execute function sales.changes_public_captured_payments_row();
+            alter table public.captured_payments enable replica trigger sales_log_row_public_captured_payments;
+        end if;
     end if;
 end;
 $function$;
@@ -2257,7 +2396,7 @@ comment on function sales.now_public_orders_truncate() is 'Recomputes the stream
 
 revoke execute on function sales.now_public_orders_truncate() from public;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.
+-- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row.
 -- Writes sales.pending_public_orders, and the stream tables.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
@@ -2268,6 +2407,9 @@ create function sales.now_public_orders_row()
     set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
 begin
     if tg_op <> 'INSERT' then
         insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
@@ -2276,7 +2418,7 @@ begin
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (old).*) r) o
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
         where not exists (select from only public.orders where false);
     end if;
     if tg_op <> 'DELETE' then
@@ -2286,7 +2428,7 @@ begin
             cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
                 sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (new).*) r) n
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
     if tg_nargs = 0 then
@@ -2295,7 +2437,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes.';
+comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row.';
 
 revoke execute on function sales.now_public_orders_row() from public;
 
@@ -2308,7 +2450,7 @@ create function sales.now_public_orders_attach()
     set client_min_messages = warning
 as $function$
 declare
-    v_logs boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
+    v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
 begin
     if to_regclass('sales.pending_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
         -- Those who write it have nothing pending then.
@@ -2335,23 +2477,23 @@ begin
            sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
            sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
     from (select (null::sales.pending_public_orders).*) p;
-    -- With an argument they only log; without one they keep up to date.
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert' and (t.tgnargs > 0) = v_logs) then
-        execute 'create or replace trigger sales_now_insert after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
+    -- With an argument more they only log; without it they keep up to date.
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert_public_orders' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update' and (t.tgnargs > 0) = v_logs) then
-        execute 'create or replace trigger sales_now_update after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update_public_orders' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete' and (t.tgnargs > 0) = v_logs) then
-        execute 'create or replace trigger sales_now_delete after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete_public_orders' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate' and (t.tgnargs > 0) = v_logs) then
-        execute 'create or replace trigger sales_now_truncate after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
-        alter table public.orders enable always trigger sales_now_truncate;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate_public_orders' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
+        alter table public.orders enable always trigger sales_now_truncate_public_orders;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row' and (t.tgnargs > 0) = v_logs) then
-        execute 'create or replace trigger sales_now_row after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
-        alter table public.orders enable replica trigger sales_now_row;
+    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row_public_orders' and (t.tgnargs > 0) = v_logs) then
+        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
+        alter table public.orders enable replica trigger sales_now_row_public_orders;
     end if;
 end;
 $function$;
@@ -2798,7 +2940,7 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit));
     if not found then
         return;
     end if;
@@ -2820,7 +2962,7 @@ begin
     else
         perform
         from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.large_orders' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
+        where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit)
         for update skip locked;
     end if;
     if not found then
@@ -3308,7 +3450,7 @@ begin
             coalesce(r.__count2, 0) + d.__count2 as __count2,
             coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
             greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true) is true as __lost
+            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
     ),
@@ -3580,7 +3722,7 @@ begin
             coalesce(r.__count2, 0) + d.__count2 as __count2,
             coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
             greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 >= d.__max4_gone) is not true) is true as __lost
+            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
     ),
@@ -4431,7 +4573,7 @@ comment on function sales.best_customers_swap() is 'Shows the new rows of stream
 -- changed are mostly in memory.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -4660,7 +4802,7 @@ comment on function sales.best_customers_merge() is 'Applies to stream table sal
 -- From stream_tables.best_customers in the spec.
 create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -4685,9 +4827,15 @@ begin
     signed as not materialized (
         select q.customer_id, q.name, q.paid, 1 as __mult
         from (
-SELECT customer_id, name, paid
-FROM customer_payments
-WHERE paid >= 500
+with
+-- d1: σ(customer_payments)
+d1 as not materialized (
+    select c.customer_id, c.name, c.paid, 1 as __mult
+    from sales.customer_payments c
+    where c.paid >= 500
+)
+select customer_id, name, paid
+from d1
 ) q
         union all
         select s.customer_id, s.name, s.paid, -s.__mult
@@ -5971,6 +6119,8 @@ begin
     call sales.pgt_commit();
     call sales.pgt_fill_immediate();
     call sales.pgt_commit();
+    perform sales.pgt_watch_sources();
+    call sales.pgt_commit();
     perform sales.large_orders_tick(false);
     call sales.pgt_commit();
     perform sales.customer_payments_tick(false);
@@ -6013,6 +6163,7 @@ begin
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
+    perform sales.pgt_watch_sources();
     perform sales.large_orders_tick(false);
     perform sales.customer_payments_tick(false);
     perform sales.best_customers_tick(false);
@@ -6064,7 +6215,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '38f5bc806577d1ba8a8812d7a6c55f63', 'plain');
+values ('sales', '1.0.0', '559775cc3d93e1cb6cb0a9f242d326b8', 'plain');
 
 select sales.attach();
 {% endraw %}

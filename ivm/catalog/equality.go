@@ -1,0 +1,100 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Equality is how values of a type can be compared.
+type Equality int
+
+// The ways to compare values, the worst first: what has parts is compared as the worst of them.
+const (
+	// NoEquality is that of a type without an operator class: only images of values can be compared.
+	NoEquality Equality = iota - 2
+	// OrderedEquality comes from a default btree operator class. Values can be grouped and joined, but not hashed.
+	OrderedEquality
+	// UnknownEquality is one that only the server knows. It is taken for HashedEquality.
+	UnknownEquality
+	// HashedEquality comes from default operator classes of btree and hash.
+	HashedEquality
+)
+
+// hashed and ordered are PostgreSQL's own types by their equality. Arrays have that of their elements.
+var (
+	hashed = []string{
+		"smallint", "integer", "bigint", "numeric", "real", "double precision", "oid", "boolean", "uuid", "bytea", "text", "character varying", "character",
+		"name", "\"char\"", "date", "time without time zone", "time with time zone", "timestamp without time zone", "timestamp with time zone", "interval",
+		"jsonb", "inet", "cidr", "macaddr", "macaddr8", "pg_lsn", "int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange",
+		"int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "tstzmultirange",
+	}
+	ordered = []string{"bit", "bit varying", "money", "tsvector", "tsquery"}
+)
+
+// EqualityOf tells how values of a type of PostgreSQL's own, spelled as format_type does, can be compared. Of other types nothing is known here.
+func EqualityOf(typ string) Equality {
+	typ = strings.TrimRight(sqltext.Unsized(typ), "[]")
+	switch {
+	case slices.Contains(hashed, typ):
+		return HashedEquality
+	case slices.Contains(ordered, typ):
+		return OrderedEquality
+	case !sqltext.IsComparable(typ):
+		return NoEquality
+	}
+	return UnknownEquality
+}
+
+// Equality is EqualityOf for types that DDL makes, too.
+func (c *Catalog) Equality(typ string) Equality {
+	plain := strings.TrimRight(typ, "[]")
+	for key, made := range c.types {
+		if sqltext.Qualified(key.schema, key.name) == plain {
+			return made.Equality
+		}
+	}
+	return EqualityOf(typ)
+}
+
+// Comparable reports whether values can be grouped.
+func (e Equality) Comparable() bool { return e != NoEquality }
+
+// equality is that of a column's type, which DDL may have made.
+func (s *script) equality(column Column) Equality {
+	if made := s.types[name{column.typ.Schema, column.typ.Name}]; made != nil {
+		return made.Equality
+	}
+	return EqualityOf(column.Type)
+}
+
+// setEquality says how values of a type can be compared that DDL makes. A base type has no operator class until DDL makes one.
+func (t *Type) setEquality(base Column) {
+	switch t.Kind {
+	case sqltext.BaseType:
+		t.Equality = NoEquality
+	case sqltext.EnumType:
+		t.Equality = HashedEquality
+	case sqltext.DomainType:
+		t.Equality = base.Equality
+	case sqltext.CompositeType:
+		t.Equality = HashedEquality
+		for _, c := range t.Columns {
+			t.Equality = min(t.Equality, c.Equality)
+		}
+	}
+}
+
+// createOperatorClass notes how values of a type can be compared from now on.
+func (s *script) createOperatorClass(d *sqltext.CreateOperatorClass) {
+	typ := s.resolve(d.Type)
+	t := s.types[name{typ.Schema, typ.Name}]
+	switch {
+	case t == nil || !d.Default:
+	case d.Method == "hash":
+		t.Equality = HashedEquality
+	case d.Method == "btree":
+		t.Equality = max(t.Equality, OrderedEquality)
+	}
+}
