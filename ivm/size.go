@@ -15,39 +15,36 @@ func (v *View) refuseHuge(at diag.Pos) {
 	if v.Root == nil {
 		return
 	}
-	if s := (&sizes{}); s.of(v.Root).reads()+s.kept > mostReads {
+	if w := waysOf(v.Root); w.reads()+w.below > mostReads {
 		v.Full = append(v.Full, resolve.Reason{Pos: at, What: "joins that change in too many ways", Hint: "make stream tables of parts of it"})
 		v.Root = nil
 	}
 }
 
-// ways says in how many terms a relation and its changes are computed, and from how many tables.
-type ways struct{ terms, changes, tables float64 }
+// ways says in how many terms a relation and its changes are computed, from how many tables, and how often what it groups names tables.
+type ways struct{ terms, changes, tables, below float64 }
 
 func (w ways) reads() float64 { return (w.terms + w.changes) * w.tables }
 
-// sizes adds up what is computed by itself.
-type sizes struct{ kept float64 }
-
-func (s *sizes) of(n algebra.Node) ways {
+func waysOf(n algebra.Node) ways {
 	switch n := n.(type) {
 	case *algebra.Source:
-		return ways{1, 1, 1}
+		return ways{terms: 1, changes: 1, tables: 1}
 	case *algebra.Values:
-		return ways{1, 0, 1}
+		return ways{terms: 1, tables: 1}
 	case *algebra.Join:
-		l, r := s.of(n.Left), s.of(n.Right)
-		return ways{l.terms * r.terms, l.changes*r.terms + l.terms*r.changes, l.tables + r.tables}
+		l, r := waysOf(n.Left), waysOf(n.Right)
+		return ways{l.terms * r.terms, l.changes*r.terms + l.terms*r.changes, l.tables + r.tables, l.below + r.below}
 	case *algebra.Union:
 		var all ways
 		for _, b := range n.From {
-			w := s.of(b.Input)
-			all = ways{all.terms + w.terms, all.changes + w.changes, max(all.tables, w.tables)}
+			w := waysOf(b.Input)
+			all = ways{all.terms + w.terms, all.changes + w.changes, max(all.tables, w.tables), all.below + w.below}
 		}
 		return all
-	case *algebra.Aggregate, *algebra.Distinct:
-		s.kept += s.of(n.Inputs()[0]).reads()
-		return ways{1, 2, 1}
+	case *algebra.Aggregate, *algebra.Distinct: // rows of them come and go, so that what reads them is written for both
+		in := waysOf(n.Inputs()[0])
+		return ways{terms: 1, changes: 2, tables: 1, below: 2*in.below + in.reads()}
 	}
-	return s.of(n.Inputs()[0])
+	return waysOf(n.Inputs()[0])
 }
