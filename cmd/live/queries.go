@@ -37,10 +37,14 @@ const (
 	left          // it reads what is not there, or is other than DDL says: that is found out when it is followed
 )
 
-// askAbout reports what is wrong with queries. It returns those that could not be asked about, as they read what is not there.
+// askAbout reports what is wrong with queries. Who may make no temporary objects hears of it when they are filled.
 func askAbout(ctx context.Context, tx pgx.Tx, queries []generator.Query) error {
 	if len(queries) == 0 {
 		return nil
+	}
+	var may bool
+	if err := tx.QueryRow(ctx, "select has_database_privilege(current_database(), 'TEMP')").Scan(&may); err != nil || !may {
+		return err
 	}
 	i := &inquiry{tx: tx, queries: queries, errs: &diag.List{}, state: make([]asked, len(queries))}
 	if err := i.exec(ctx, "savepoint sluice_queries"); err != nil {
@@ -142,6 +146,9 @@ func (i *inquiry) ask(ctx context.Context, n int) error {
 	case err == nil:
 		i.state[n] = taken
 		return i.look(ctx, n)
+	case errors.As(err, &pg) && pg.Code == "42501": // insufficient_privilege
+		i.state[n] = left
+		return i.exec(ctx, "rollback to savepoint sluice_query")
 	case !errors.As(err, &pg) || !ofQuery(pg.Code):
 		return err
 	}
@@ -156,5 +163,5 @@ func (i *inquiry) ask(ctx context.Context, n int) error {
 
 // ofQuery reports whether an error says something of a statement, and not of the server or of who runs it.
 func ofQuery(code string) bool {
-	return slices.ContainsFunc([]string{"42", "22", "0A", "2B", "54", "21", "20"}, func(class string) bool { return strings.HasPrefix(code, class) }) && code != "42501"
+	return slices.ContainsFunc([]string{"42", "22", "0A", "2B", "54", "21", "20"}, func(class string) bool { return strings.HasPrefix(code, class) })
 }
