@@ -13,13 +13,19 @@ import (
 // mostColumns is how many columns a table of PostgreSQL can have, less what is stored beside a query's.
 const mostColumns = 1600 - 3
 
+// systemColumns are names that a view may give its columns, and a table may not.
+var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
+
 // checkColumns refuses queries and sources whose columns no table of ours can hold, and indexes on columns that there are not.
 func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
 	c.checkDistinct(view)
 	c.checkInternal(t, view)
 	for _, o := range view.Output {
 		if view.Columns.Info(o.ID).Type == sqltext.Record {
-			c.errs.Add(record(t.Query.At, o.Name))
+			c.errs.Add(record(o.Pos, o.Name))
+		}
+		if slices.Contains(systemColumns, o.Name) {
+			c.errs.Add(systemColumn(o.Pos, o.Name))
 		}
 	}
 	if n := len(view.Storage().Stored); n > mostColumns {
@@ -30,7 +36,21 @@ func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
 			c.errs.Add(tooWide(t.Query.At, "what it reads of "+r.SQLName(), n))
 		}
 	}
+	if view.Whole() {
+		c.checkWhole(t, view)
+		return
+	}
 	c.checkIndexes(t, view)
+}
+
+// checkWhole refuses what needs the names of columns that only the server knows.
+func (c *compiler) checkWhole(t *spec.StreamTable, view *ivm.View) {
+	if t.Outbox != nil {
+		c.errs.Add(needsColumns(*view.Open, "an outbox, whose rows have them"))
+	}
+	if t.Rebuild == spec.RebuildOnline {
+		c.errs.Add(needsColumns(*view.Open, "rebuild: online"))
+	}
 }
 
 // checkLengths reports names in a query that PostgreSQL would cut, and whether there are any: the parser has cut them.

@@ -22,7 +22,8 @@ type Extension struct {
 	jobs                  map[string]string
 	view                  render.Extension
 
-	Every time.Duration // between two ticks
+	Every   time.Duration // between two ticks
+	Queries []Query       // of the stream tables, in the order of their refreshes
 }
 
 // Manifest describes the version, for upgrades from it and to it.

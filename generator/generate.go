@@ -68,6 +68,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 	return &Extension{
 		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects,
 		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every,
+		Queries: compiled.queries(view.StreamTables),
 	}
 }
 

@@ -69,7 +69,11 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 	})
 	for i, t := range view.StreamTables {
 		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
-		for _, name := range []render.Name{t.Table, t.Rows, t.Old} {
+		names := []render.Name{t.Table, t.Rows, t.Old}
+		if t.Shape.Name != "" {
+			names = append(names, t.Shape)
+		}
+		for _, name := range names {
 			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
 		}
 		if of := &s.StreamTables[compiled.order[i]]; of.Rebuild == spec.RebuildOnline && !t.Online {

@@ -81,6 +81,14 @@ func record(at diag.Pos, column string) diag.Error {
 	}
 }
 
+func systemColumn(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q has the name of one that each table has itself, so that no table can store it", name),
+		Hint:    "give it another name with AS",
+	}
+}
+
 func repeatedColumn(at, first diag.Pos, name string) diag.Error {
 	e := diag.Error{
 		Pos: at, Code: "duplicate-column",
@@ -117,6 +125,14 @@ func internalSource(at diag.Pos, r *catalog.Relation, name string) diag.Error {
 		Message: fmt.Sprintf("column %q of %s has the name of a column of Sluice's own, beside which its changes are logged", name, r.SQLName()),
 		Hint:    "rename it in the table, or use refresh_mode: full, which logs nothing; an alias in the query does not help",
 		Also:    []diag.Note{{Pos: r.Columns[r.Column(name)].At, Message: "it stands here"}},
+	}
+}
+
+func needsColumns(at diag.Pos, what string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: "which columns * stands for only the server knows, and not " + what,
+		Hint:    "name the columns",
 	}
 }
 
@@ -211,8 +227,8 @@ func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
 // indefinite puts an article before a part of a query, unless it has one, is several, or is words of SQL alone.
 func indefinite(what string) string {
 	first, rest, _ := strings.Cut(what, " ")
-	isWords := first == strings.ToUpper(first) && (rest == "" || !strings.Contains(rest, "query"))
-	if first == "the" || first == "changes" || strings.HasSuffix(what, "sets") || isWords {
+	isWords := first == strings.ToUpper(first) && !strings.HasPrefix(rest, "subquery")
+	if first == "the" || strings.HasSuffix(first, "s") || strings.HasSuffix(what, "sets") || isWords {
 		return what
 	}
 	return article(what) + " " + what

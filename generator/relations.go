@@ -32,10 +32,14 @@ func pendingRelations(c render.Capture) []upgrade.Relation {
 }
 
 func tableRelations(t render.StreamTable) []upgrade.Relation {
-	return []upgrade.Relation{
+	relations := []upgrade.Relation{
 		relation("view", t.Table, t.Comment()), relation("table", t.Rows, t.RowsComment(), notNull(t.Rows, append(t.NotNull, "__mult")...)...),
 		relation("index", t.KeyIndex, ""), relation("index", t.LookupIndex, ""), relation("index", t.HashIndex, ""), relation("table", t.Old, ""),
 	}
+	if t.Shape.Name != "" {
+		relations = append(relations, relation("table", t.Shape, t.ShapeComment()))
+	}
+	return relations
 }
 
 func outboxRelations(o render.Outbox) []upgrade.Relation {

@@ -53,7 +53,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *lineage) (plan rende
 // online reports whether a stream table is made anew beside the old one. What others follow by its changes is not: they would follow rows that
 // nobody sees yet. In immediate mode writers fill it.
 func (p *planner) online(n int, t *render.StreamTable) bool {
-	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0
+	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0 && t.Shape.Name == ""
 }
 
 // together notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
@@ -177,6 +177,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 		FitFn: p.in(base + "_fit"), Probe: p.in("pgt_probe"),
 		WaitingFn: p.in(base + "_waiting"), ExplainFn: p.in(base + "_explain"),
 	}
+	if view.Whole() {
+		table.Shape = beside("_shape")
+	}
 	for _, k := range storage.Identity {
 		table.Identity = append(table.Identity, k.Name)
 		if k.Varied {
@@ -202,7 +205,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.Indexes = append(table.Indexes, index)
 	}
 	table.Paired = storage.Paired()
-	if !slices.Equal(storage.Visible, storage.Stored) {
+	if !view.Whole() && !slices.Equal(storage.Visible, storage.Stored) {
 		table.RowsSQL = view.Rows()
 	}
 	computed := ""

@@ -17,7 +17,7 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	count := len(s.StreamTables)
 	c := &compiler{
 		spec: s, known: catalog.New(searchPath(s)...), errs: errs,
-		views: make([]*ivm.View, count), state: make([]int, count), reads: make([][]int, count),
+		views: make([]*ivm.View, count), state: make([]int, count), reads: make([][]int, count), written: make([]map[sqltext.Relation]int, count),
 		parsed: inParallel(s.StreamTables, func(t spec.StreamTable) sqltext.Query {
 			q, err := sqltext.ParseQuery(t.Query.Text)
 			if err != nil {
@@ -63,14 +63,15 @@ func (c *compiler) forgetOwn() {
 }
 
 type compiler struct {
-	spec   *spec.Spec
-	known  *catalog.Catalog
-	errs   *diag.List
-	views  []*ivm.View
-	state  []int           // unseen, begun or done
-	reads  [][]int         // the stream tables that each reads
-	parsed []sqltext.Query // nil where a query has errors
-	order  []int           // of the stream tables, those first that others read
+	spec    *spec.Spec
+	known   *catalog.Catalog
+	errs    *diag.List
+	views   []*ivm.View
+	state   []int                      // unseen, begun or done
+	reads   [][]int                    // the stream tables that each reads
+	written []map[sqltext.Relation]int // the same, by the names that the query has for them
+	parsed  []sqltext.Query            // nil where a query has errors
+	order   []int                      // of the stream tables, those first that others read
 }
 
 // What has become of a stream table.
@@ -118,7 +119,7 @@ func (c *compiler) compileSources(n int) bool {
 		return true
 	}
 	well := true
-	c.state[n] = begun
+	c.state[n], c.written[n] = begun, map[sqltext.Relation]int{}
 	defer func() { c.state[n] = done }()
 	for _, ref := range sqltext.Tables(q) {
 		for m := range c.spec.StreamTables {
@@ -133,6 +134,7 @@ func (c *compiler) compileSources(n int) bool {
 			}
 			c.compile(m)
 			c.reads[n] = append(c.reads[n], m)
+			c.written[n][sqltext.Relation{Schema: ref.Schema, Name: ref.Name}] = m
 			well = well && c.views[m] != nil
 		}
 	}
@@ -147,7 +149,7 @@ func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool
 
 // add makes a stream table a source for others.
 func (c *compiler) add(t *spec.StreamTable, view *ivm.View) {
-	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name")}
+	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name"), Open: view.Whole()}
 	for i, o := range view.Output {
 		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i), Varied: view.Columns.Info(o.ID).Varied, Equality: view.Columns.Info(o.ID).Equality})
 	}

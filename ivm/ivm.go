@@ -57,6 +57,8 @@ func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *c
 	if errs.Len() > before {
 		return nil
 	}
+	v.wholeIfEmpty(pos(0))
+	v.refuseHuge(pos(0))
 	for _, pass := range passes(v.Columns) {
 		if v.Root != nil {
 			v.Root = pass(v.Root)

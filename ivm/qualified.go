@@ -25,7 +25,7 @@ var own = []string{
 // Own reports whether the view reads columns of PostgreSQL's types only, and computes with its functions, operators and types only, whatever
 // the search path. DDL may have others of their names.
 func (v *View) Own(known *catalog.Catalog) bool {
-	if v.Root == nil {
+	if v.Root == nil || v.LooksUp {
 		return false
 	}
 	all := true

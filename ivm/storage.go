@@ -128,6 +128,9 @@ func (s Storage) HashOf(a string) string {
 func (v *View) Storage() Storage { return v.storage() }
 
 func (v *View) stored() Storage {
+	if v.Whole() {
+		return wholeStorage()
+	}
 	s := v.layout()
 	known := map[string]algebra.Info{}
 	for _, o := range v.Output {

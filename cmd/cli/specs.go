@@ -59,10 +59,15 @@ func invalid(problems *diag.List) error {
 	if problems.Empty() {
 		return nil
 	}
+	return exitError{exitInput, printed(problems, "nothing was written")}
+}
+
+// printed says what is wrong with the input, and what the command has left undone.
+func printed(problems *diag.List, undone string) string {
 	noun := "errors"
 	count := len(problems.Errors())
 	if count == 1 {
 		noun = "error"
 	}
-	return exitError{exitInput, fmt.Sprintf("%s\n%d %s; nothing was written\n", problems, count, noun)}
+	return fmt.Sprintf("%s\n%d %s; %s\n", problems, count, noun, undone)
 }

@@ -158,7 +158,12 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 			return Applied{}, err
 		}
 		return repaired(ctx, tx, found, e.Manifest())
-	case found.Name == "":
+	}
+	options.Progress.begin("asking about queries", "")
+	if err := askAbout(ctx, tx, e.Queries); err != nil {
+		return Applied{}, err
+	}
+	if found.Name == "" {
 		return Applied{Changed: true}, install(ctx, tx, e, options)
 	}
 	return upgradeFrom(ctx, tx, found, e, options)

@@ -17,13 +17,18 @@ import (
 func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (text string, err error) {
 	err = readCommitted(ctx, conn, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, e.Schema)
+		if err == nil && isLike(found, e, options.Released) {
+			_, err = keepsFlavour(ctx, tx, found, options.Flavour)
+			text = fmt.Sprintf("-- extension %s %s is installed already\n", e.Name, e.Version)
+			return err
+		}
+		if err == nil {
+			err = askAbout(ctx, tx, e.Queries)
+		}
 		switch {
 		case err != nil:
 		case found.Name == "":
 			text, err = InstallScript(e, options)
-		case isLike(found, e, options.Released):
-			_, err = keepsFlavour(ctx, tx, found, options.Flavour)
-			text = fmt.Sprintf("-- extension %s %s is installed already\n", e.Name, e.Version)
 		default:
 			text, err = upgradeScript(ctx, tx, found, e, options)
 		}

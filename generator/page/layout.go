@@ -72,9 +72,11 @@ func (p *Picture) parts() []*connected {
 	for n := range partOf {
 		partOf[n] = n
 	}
-	for range p.Boxes {
+	for changed := true; changed; {
+		changed = false
 		for _, a := range p.Arrows {
 			least := min(partOf[a.From], partOf[a.To])
+			changed = changed || partOf[a.From] != partOf[a.To]
 			partOf[a.From], partOf[a.To] = least, least
 		}
 	}
@@ -98,38 +100,12 @@ func (p *Picture) parts() []*connected {
 	return parts
 }
 
-// mostArranged is how many boxes of a data flow are arranged so that arrows cross little: for hundreds that takes many seconds.
-const mostArranged = 60
-
-// columns puts boxes below each other, in the column to the right of all that lead to them.
-func (p *Picture) columns() {
-	column := make([]int, len(p.Boxes))
-	for changed, rounds := true, 0; changed && rounds < len(p.Boxes); rounds++ {
-		changed = false
-		for _, a := range p.Arrows {
-			if column[a.To] <= column[a.From] {
-				column[a.To], changed = column[a.From]+1, true
-			}
-		}
-	}
-	for x, n := 0, 0; n <= slices.Max(column); n++ {
-		width, y := 0, 0
-		for i, b := range p.Boxes {
-			if column[i] == n {
-				b.at = point{x, y}
-				width, y = max(width, b.width), y+b.height+betweenBoxes
-			}
-		}
-		x += width + 2*betweenLayers
-	}
-}
-
 func (p *Picture) layout() {
 	switch {
 	case len(p.Boxes) == 1:
 		return
-	case p.Sideways && len(p.Boxes) > mostArranged:
-		p.columns()
+	case len(p.Boxes) > mostArranged:
+		p.simple()
 		return
 	}
 	for _, position := range positions {

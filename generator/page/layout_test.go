@@ -31,3 +31,31 @@ func TestLayout(t *testing.T) {
 		}
 	}
 }
+
+// TestLayoutTrees lays out trees of few and of many boxes, wide and deep: nothing overlaps, results are above what they are made of, and it does not
+// take long.
+func TestLayoutTrees(t *testing.T) {
+	for _, shape := range []struct{ boxes, each int }{{5, 1}, {40, 3}, {70, 1}, {300, 2}, {5000, 2}} {
+		p := &Picture{}
+		for n := range shape.boxes {
+			p.Boxes = append(p.Boxes, &Box{Kind: "table", Of: fmt.Sprint(n)})
+			if n > 0 {
+				p.Arrows = append(p.Arrows, Arrow{From: n, To: (n - 1) / shape.each})
+			}
+		}
+		p.Arrows = append(p.Arrows, Arrow{From: shape.boxes - 1, To: 0}) // what is computed once and read twice
+		begun := time.Now()
+		p.Layout()
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%v took %v", shape, took)
+		}
+		if p.Overlap() {
+			t.Errorf("boxes of %v overlap", shape)
+		}
+		for _, a := range p.Arrows {
+			if p.Boxes[a.To].at.y >= p.Boxes[a.From].at.y {
+				t.Errorf("an arrow of %v leads from box %d to %d, which is not above it", shape, a.From, a.To)
+			}
+		}
+	}
+}

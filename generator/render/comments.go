@@ -29,6 +29,11 @@ func (t StreamTable) RowsComment() string {
 	return fmt.Sprintf("What stream table %s stores, made by Sluice extension %s.", t.Table, t.Extension)
 }
 
+// ShapeComment is that of the table whose rows it has as values.
+func (t StreamTable) ShapeComment() string {
+	return fmt.Sprintf("The columns of stream table %s, made by Sluice extension %s.", t.Table, t.Extension)
+}
+
 // Comment is that of a stream table's outbox.
 func (o Outbox) Comment() string {
 	return fmt.Sprintf("Outbox of %s: a row for each refresh that changed it, made by Sluice extension %s.", o.Shown, o.Extension)

@@ -109,6 +109,14 @@ func (c Capture) Always() []string {
 // Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.
 func (c Capture) Present(rows, a string) string { return present(c.Source, c.Absent, rows, a) }
 
+// Current is the FROM clause for the rows of the table itself, always with Absent beside them.
+func (c Capture) Current(a string) string {
+	if len(c.ColumnList) == 0 {
+		return c.Absent.String() + " absent\n    cross join " + c.Table.String() + " " + a
+	}
+	return c.Present(c.Table.String(), a)
+}
+
 // Others are the tables that stream tables read which a statement locks, itself among them.
 func (c Capture) Others() []Name {
 	var all []Name
@@ -180,7 +188,7 @@ func (s Step) Touched(a string) string { return list(a, s.KeyColumns) }
 
 func present(of Source, absent Name, rows, a string) string {
 	if len(of.ColumnList) == 0 {
-		return rows + " " + a
+		return "(select from " + rows + ") " + a
 	}
 	var columns []string
 	for _, name := range of.ColumnList {

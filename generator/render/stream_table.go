@@ -16,6 +16,7 @@ type StreamTable struct {
 	Table      Name   // what users see: a view over Rows
 	Rows       Name   // where the rows are stored
 	Old        Name   // where those of an older definition are, which users see until Rows is filled
+	Shape      Name   // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
 	Online     bool   // that is how it is made anew
 	OnWrite    string // the trigger on Table that refuses what is written to it; empty for a definition without it
 	State      Name   // the table with a row for each stream table
@@ -159,6 +160,9 @@ func (t StreamTable) Filled(a string) string {
 // Hidden are the stored columns that users do not see as they are.
 func (t StreamTable) Hidden() []string {
 	var names []string
+	if t.Shape.Name != "" { // they see what is in the one column
+		return nil
+	}
 	for _, name := range t.Stored {
 		if !slices.Contains(t.Visible, name) {
 			names = append(names, name)
@@ -167,8 +171,36 @@ func (t StreamTable) Hidden() []string {
 	return names
 }
 
+// Like is the relation that has the columns of Rows, or where those are one, of the query.
+func (t StreamTable) Like() Name {
+	if t.Shape.Name != "" {
+		return t.Shape
+	}
+	return t.Rows
+}
+
+// Stores lists the tables that hold its rows, those last whose types the others have.
+func (t StreamTable) Stores() string {
+	stores := t.Rows.String() + ", " + t.Old.String()
+	if t.Shape.Name != "" {
+		stores += ", " + t.Shape.String()
+	}
+	return stores
+}
+
+// StoredOf lists what Rows stores of row a of the query, but for hidden columns.
+func (t StreamTable) StoredOf(a string) string {
+	if t.Shape.Name != "" {
+		return "row(" + a + ".*)::" + t.Shape.String() + " as __row"
+	}
+	return t.Shown(a)
+}
+
 // Shown lists the columns that users see, over row a of Rows.
 func (t StreamTable) Shown(a string) string {
+	if t.Shape.Name != "" {
+		return "(" + a + ".__row).*"
+	}
 	exprs, _ := t.ShownAs(a)
 	var items []string
 	for i, name := range t.Visible {
@@ -189,6 +221,9 @@ func (t StreamTable) ShownIf(a string) string {
 
 // Shows is a column that users see, over row a of Rows.
 func (t StreamTable) Shows(a, column string) string {
+	if t.Shape.Name != "" {
+		return "(" + sqltext.Ident(a) + ".__row)." + sqltext.Ident(column)
+	}
 	exprs, _ := t.ShownAs(a)
 	for i, name := range t.Visible {
 		if name == column {

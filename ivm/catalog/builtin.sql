@@ -22,6 +22,30 @@ union
 select 'function', p.proname, case p.prokind when 'a' then 'aggregate' else 'window' end from callable p where p.prokind in ('a', 'w')
 order by 1, 2, 3;
 
+-- The columns of functions that have some, and the results of others that are known only from their arguments.
+select
+    'columns',
+    p.proname,
+    (select string_agg(p.proargnames[i], ',' order by i) from generate_subscripts(p.proargmodes, 1) i where p.proargmodes[i] in ('o', 't', 'b'))
+from pg_proc p
+where p.pronamespace = 'pg_catalog'::regnamespace and p.prokind <> 'p' and p.proargmodes && '{o,t,b}'::"char"[]
+union
+select 'returns', p.proname, p.prorettype::regtype::text
+from pg_proc p
+join pg_type t on t.oid = p.prorettype
+where p.pronamespace = 'pg_catalog'::regnamespace
+  and p.prokind <> 'p'
+  and t.typtype = 'p'
+  and t.typname ~ '^(any|record)'
+  and (p.proargmodes is null or not p.proargmodes && '{o,t,b}'::"char"[])
+order by 1, 2, 3;
+
+-- Catalogs and views of them.
+select 'relation', c.relnamespace::regnamespace, c.relname, (select string_agg(a.attname, ',' order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0)
+from pg_class c
+where c.relnamespace in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) and c.relkind in ('r', 'v')
+order by 2, 3;
+
 -- Types but arrays and rows of catalogs.
 select 'type', t.typname
 from pg_type t

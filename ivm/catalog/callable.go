@@ -23,10 +23,14 @@ const anyArgs = -1
 
 // Callable tells what a call can mean. PostgreSQL's own functions are known by their names alone, not by their arguments.
 func (c *Catalog) Callable(schema, function string, args int) Callable {
-	return c.callableIn(c.path, schema, function, args)
+	return c.CallableIn(c.path, schema, function, args)
 }
 
-func (c *Catalog) callableIn(path []string, schema, function string, args int) Callable {
+// CallableIn is Callable along another search path, such as a view's; nil is the catalog's.
+func (c *Catalog) CallableIn(path []string, schema, function string, args int) Callable {
+	if path == nil {
+		path = c.path
+	}
 	var found Callable
 	for _, f := range overloads(c.functions, path, schema, function) {
 		if f.takes(args) {

@@ -17,8 +17,10 @@ type Catalog struct {
 	functions  map[name][]Function
 	operators  map[name][]Operator
 	casts      []Cast
-	collations map[name]bool     // whether they are deterministic
-	extensions map[string]string // their schemas
+	collations map[name]bool                   // whether they are deterministic
+	textSearch map[name]bool                   // configurations, and with true dictionaries
+	extensions map[string]string               // their schemas
+	bodies     map[string]sqltext.FunctionBody // of functions, by the statements that make them
 }
 
 // name is the qualified name of an object.
@@ -40,7 +42,9 @@ func New(path ...string) *Catalog {
 		functions:  map[name][]Function{},
 		operators:  map[name][]Operator{},
 		collations: map[name]bool{},
+		textSearch: map[name]bool{},
 		extensions: map[string]string{},
+		bodies:     map[string]sqltext.FunctionBody{},
 	}
 }
 

@@ -56,6 +56,10 @@ func (s *script) define(d sqltext.Definition) {
 		s.createExtension(d)
 	case *sqltext.CreateCollation:
 		s.createCollation(d)
+	case *sqltext.CreateTextSearch:
+		if key, ok := s.newName(d.Name); ok {
+			s.textSearch[key] = d.Dictionary
+		}
 	case *sqltext.CreateRoutine:
 		s.createRoutine(d)
 	case *sqltext.AlterRoutine:

@@ -45,6 +45,7 @@ type Relation struct {
 	Partition   bool // of its parent
 	Unlogged    bool // a crash empties it, which no trigger sees
 	RowSecurity bool // what is read depends on who reads
+	Open        bool // it has columns besides, which only the server knows
 
 	Query      string   // of a view
 	Comment    string   // on a view

@@ -19,6 +19,10 @@ type Function struct {
 	Returns      string   // type; empty if Columns say it
 	Columns      []Column // of RETURNS TABLE and OUT arguments
 	Language     string
+
+	text    string               // the statement that makes it
+	path    []string             // along which its body looks names up
+	support []sqltext.ObjectName // of an aggregate: the functions that it calls
 }
 
 // Operator is an operator with its volatility. Left is empty for a prefix operator.
@@ -26,17 +30,31 @@ type Operator struct {
 	Schema, Name string
 	Left, Right  string // types, as Column.Type spells them
 	Volatility   sqltext.Volatility
+
+	function sqltext.ObjectName
+	path     []string // along which that is looked up
 }
 
 // Cast is a cast with its volatility.
 type Cast struct {
 	Source, Target string // types, as Column.Type spells them
 	Volatility     sqltext.Volatility
+
+	function sqltext.ObjectName
+	path     []string // along which that is looked up
 }
 
 // Function returns the functions of this name that DDL makes. Without a schema it is looked up along the search path.
 func (c *Catalog) Function(schema, function string) []Function {
 	return overloads(c.functions, c.path, schema, function)
+}
+
+// FunctionIn is Function along another search path, such as a view's; nil is the catalog's.
+func (c *Catalog) FunctionIn(path []string, schema, function string) []Function {
+	if path == nil {
+		path = c.path
+	}
+	return overloads(c.functions, path, schema, function)
 }
 
 // overloads finds all objects of a name, in its schema or along a search path.
@@ -59,15 +77,16 @@ func (s *script) createRoutine(d *sqltext.CreateRoutine) {
 	f := Function{
 		Schema: key.schema, Name: key.name, Kind: d.Kind, Args: s.typeNames(d.Args), Defaults: d.Defaults, Variadic: d.Variadic, Ordered: d.Ordered,
 		Volatility: d.Volatility, SetReturning: d.Set, Language: d.Language,
+		text: d.Text, path: s.path, support: d.Support,
+	}
+	if d.Path != nil {
+		f.path = d.Path
 	}
 	for _, c := range d.Columns {
 		f.Columns = append(f.Columns, s.column(c))
 	}
 	if !d.Returns.IsZero() {
 		f.Returns = s.resolve(d.Returns).SQL()
-	}
-	for _, support := range d.Support {
-		f.Volatility = max(f.Volatility, s.functionVolatility(support))
 	}
 	s.addFunction(f)
 }
@@ -94,7 +113,7 @@ func (s *script) typeNames(types []sqltext.Type) []string {
 
 // functionVolatility is the worst that a function of this name can be.
 func (s *script) functionVolatility(f sqltext.ObjectName) sqltext.Volatility {
-	return s.callableIn(s.path, f.Schema, f.Name, anyArgs).Most
+	return s.CallableIn(s.path, f.Schema, f.Name, anyArgs).Most
 }
 
 // matching finds the functions that ALTER and DROP name.
@@ -141,7 +160,10 @@ func (s *script) createOperator(d *sqltext.CreateOperator) {
 		return
 	}
 	types := s.typeNames([]sqltext.Type{d.Left, d.Right})
-	o := Operator{Schema: key.schema, Name: key.name, Left: types[0], Right: types[1], Volatility: s.functionVolatility(d.Function)}
+	o := Operator{
+		Schema: key.schema, Name: key.name, Left: types[0], Right: types[1], Volatility: s.functionVolatility(d.Function),
+		function: d.Function, path: s.path,
+	}
 	s.operators[key] = append(s.operators[key], o)
 }
 
@@ -156,5 +178,7 @@ func (s *script) dropOperator(sig sqltext.Signature) {
 
 func (s *script) createCast(d *sqltext.CreateCast) {
 	types := s.typeNames([]sqltext.Type{d.Source, d.Target})
-	s.casts = append(s.casts, Cast{Source: types[0], Target: types[1], Volatility: s.functionVolatility(d.Function)})
+	s.casts = append(s.casts, Cast{
+		Source: types[0], Target: types[1], Volatility: s.functionVolatility(d.Function), function: d.Function, path: s.path,
+	})
 }

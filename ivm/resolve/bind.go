@@ -2,13 +2,14 @@ package resolve
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // bind replaces the names in an expression by columns. clause names a clause
-// that may hold no aggregate; it is empty where one may.
+// that may hold no aggregate of its own query; it is empty where one may.
 func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar {
-	return algebra.Scalar{Expr: e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+	bound := e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}
@@ -16,13 +17,12 @@ func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar 
 			r.full(e.At(), "subquery in an expression", "")
 			r.query(sub.Query, s)
 		}
-		if call, ok := e.Call(); ok {
-			r.checkCall(call, clause)
-			r.checkNested(call)
-		}
 		r.checkTime(e)
 		return sqltext.Expr{}, false
-	})}
+	}).Map(r.qualified)
+	r.checkCalls(bound, s, clause)
+	r.checkOutside(bound)
+	return algebra.Scalar{Expr: bound}
 }
 
 func (r *resolver) bindAll(list []sqltext.Expr, s *scope, clause string) []algebra.Scalar {
@@ -46,26 +46,73 @@ func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Ex
 		r.full(ref.Pos, "whole row of a table", "name its columns")
 		return e
 	}
+	if ref.Star {
+		r.errs.Add(unknownAlias(r.pos(ref.Pos), ref.Parts, s))
+		return e
+	}
 	if id, ok := r.column(ref, s); ok {
 		return sqltext.Column(int(id))
 	}
 	return e
 }
 
-// wholeRow tells whether a name means a table rather than a column.
+// wholeRow tells whether a name means a table rather than a column: t where no column has that name, or t.*.
 func (r *resolver) wholeRow(ref sqltext.Ref, s *scope) bool {
+	if ref.Star {
+		return len(ref.Parts) == 0 || s.around(ref.Parts) != nil
+	}
 	if len(ref.Parts) != 1 {
 		return false
 	}
-	for ; s != nil; s = s.outer {
-		if len(named(s.visible, ref.Parts[0])) > 0 {
+	for at := s; at != nil; at = at.outer {
+		if len(named(at.visible, ref.Parts[0])) > 0 {
 			return false
 		}
-		for _, t := range s.tables {
-			if t.name == ref.Parts[0] {
-				return true
-			}
+	}
+	return s.around(ref.Parts) != nil
+}
+
+// qualified writes names in string constants with their schemas, so that they mean the same wherever they are looked up.
+func (r *resolver) qualified(e sqltext.Expr) (sqltext.Expr, bool) {
+	if form := e.Form(); form.Kind == sqltext.CastForm {
+		typ := r.catalog.TypeIn(r.path, form.Type)
+		if !catalog.IsName(typ) {
+			return sqltext.Expr{}, false
+		}
+		r.result.LooksUp = true
+		text, ok := form.Parts[0].Text()
+		if meant := r.meant(typ, text, e.At()); ok && meant != text {
+			return e.CastText(meant), true
+		}
+		return sqltext.Expr{}, false
+	}
+	call, ok := e.Call()
+	if !ok || call.Named || call.Variadic {
+		return sqltext.Expr{}, false
+	}
+	replaced, changed := e, false
+	for i, arg := range call.Args {
+		typ := r.catalog.NameArgument(r.path, call.Schema, call.Name, i, len(call.Args))
+		if typ == "" {
+			continue
+		}
+		r.result.LooksUp = true
+		text, ok := arg.Text()
+		if meant := r.meant(typ, text, arg.At()); ok && meant != text {
+			replaced, changed = replaced.WithText(i, meant), true
 		}
 	}
-	return false
+	if !changed {
+		return sqltext.Expr{}, false
+	}
+	return replaced.Map(r.qualified), true // what is qualified stays as it is
+}
+
+// meant is a name in a constant with its schema. What no DDL makes is looked up where the query runs, and so cannot be what a view looks up elsewhere.
+func (r *resolver) meant(typ, text string, at int) string {
+	meant, known := r.catalog.Meant(r.path, typ, text)
+	if !known && r.path != nil && !r.catalog.IsPath(r.path) {
+		r.full(at, "name in a constant of a view, which looks it up in other schemas", "write it with its schema")
+	}
+	return meant
 }

@@ -3,12 +3,28 @@ package resolve
 import (
 	"slices"
 
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+// checkCalls checks the calls in a bound expression, but for those in subqueries.
+func (r *resolver) checkCalls(e sqltext.Expr, s *scope, clause string) {
+	if e.IsZero() {
+		return
+	}
+	if call, ok := e.Call(); ok {
+		r.checkCall(call, s, clause)
+		r.checkNested(call)
+	}
+	for _, below := range e.Children() {
+		r.checkCalls(below, s, clause)
+	}
+}
+
 // checkCall refuses calls that no stored result can follow, and notes those that only recomputing does.
-func (r *resolver) checkCall(call sqltext.Call, clause string) {
-	means := r.catalog.Callable(call.Schema, call.Name, len(call.Args))
+func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
+	means := r.callable(call)
 	switch {
 	case means.Known && means.Least == sqltext.Volatile:
 		r.errs.Add(volatileCall(r.pos(call.Pos), call.Name+"()"))
@@ -16,13 +32,40 @@ func (r *resolver) checkCall(call sqltext.Call, clause string) {
 		r.errs.Add(misplacedWindow(r.pos(call.Pos), clause))
 	case call.Over != nil:
 		r.full(call.Pos, "window function", "")
-	case means.Known && means.Aggregate && !means.Plain && clause != "":
-		r.errs.Add(misplacedAggregate(r.pos(call.Pos), clause))
+	case r.isAggregate(call) && clause != "":
+		if r.ofThisQuery(call, s) {
+			r.errs.Add(misplacedAggregate(r.pos(call.Pos), clause))
+		}
 	case means.Set:
 		r.full(call.Pos, "set-returning function", "")
-	case isClock(call.Name) && (call.Schema == "" || call.Schema == "pg_catalog"):
+	case !r.isBuiltin(call):
+	case catalog.IsClock(call.Name, len(call.Args)):
 		r.full(call.Pos, "the time of day ("+call.Name+")", "compare with it where the stream table is read")
+	case catalog.IsStateful(call.Name):
+		r.full(call.Pos, "the state of the database or the session ("+call.Name+")", "")
 	}
+}
+
+// ofThisQuery reports whether an aggregate is certainly one of the query in which it stands. It is one of an outer query if its arguments read
+// columns of that one alone.
+func (r *resolver) ofThisQuery(call sqltext.Call, s *scope) bool {
+	read, own := 0, 0
+	args := slices.Clone(call.Args)
+	for _, item := range call.Order {
+		args = append(args, item.Expr)
+	}
+	for _, e := range append(args, call.Filter) {
+		for _, id := range e.Columns() {
+			read++
+			if s.owns(algebra.ColID(id)) {
+				own++
+			}
+		}
+		if e.HasNames() { // which are not known
+			return false
+		}
+	}
+	return own > 0 || read == 0
 }
 
 // checkNested refuses what an aggregate's arguments cannot hold, since they are computed for each row of a group.
@@ -60,33 +103,44 @@ func (r *resolver) callIn(list []sqltext.Expr, is func(sqltext.Call) bool) (sqlt
 	return sqltext.Call{}, false
 }
 
-// clocks are the functions whose result changes by itself.
-var clocks = []string{
-	"now", "transaction_timestamp", "statement_timestamp",
-	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
-}
-
-func isClock(name string) bool { return slices.Contains(clocks, name) }
-
 // checkTime notes what the grammar knows of time and of who asks.
 func (r *resolver) checkTime(e sqltext.Expr) {
 	name, ok := e.ValueFunction()
 	switch {
 	case !ok:
-	case isClock(name):
+	case catalog.IsClock(name, 0):
 		r.full(e.At(), "the time of day ("+name+")", "compare with it where the stream table is read")
 	default:
 		r.errs.Add(whoAsks(r.pos(e.At()), name))
 	}
+	if form := e.Form(); form.Kind == sqltext.CastForm {
+		if text, ok := form.Parts[0].Text(); ok && sqltext.IsMoment(form.Type, text) {
+			r.full(e.At(), "the time of day ('"+text+"')", "compare with it where the stream table is read")
+		}
+	}
+}
+
+// checkOutside notes functions, operators and casts whose results depend on more than their arguments.
+func (r *resolver) checkOutside(e sqltext.Expr) {
+	for _, use := range e.Uses() {
+		if outside, ok := r.catalog.OutsideIn(r.path, use); ok {
+			r.full(max(0, use.Pos), "the function "+outside.Function+", which "+outside.Does, "")
+		}
+	}
+}
+
+// callable tells what a call can mean where the query looks names up.
+func (r *resolver) callable(call sqltext.Call) catalog.Callable {
+	return r.catalog.CallableIn(r.path, call.Schema, call.Name, len(call.Args))
 }
 
 // isAggregate tells whether a call aggregates rows. A window function call does not.
 func (r *resolver) isAggregate(call sqltext.Call) bool {
-	means := r.catalog.Callable(call.Schema, call.Name, len(call.Args))
+	means := r.callable(call)
 	return call.Over == nil && means.Aggregate && !means.Plain
 }
 
 // isBuiltin tells whether a call can only mean PostgreSQL's own function.
 func (r *resolver) isBuiltin(call sqltext.Call) bool {
-	return call.Schema == "pg_catalog" || call.Schema == "" && len(r.catalog.Function("", call.Name)) == 0
+	return call.Schema == "pg_catalog" || call.Schema == "" && len(r.catalog.FunctionIn(r.path, "", call.Name)) == 0
 }

@@ -1,21 +1,26 @@
 package resolve
 
 import (
-	"slices"
-
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // cteScope holds the WITH queries that are visible, innermost first.
 type cteScope struct {
-	with  sqltext.CTE
-	outer *cteScope // what the WITH query itself sees
-	read  bool      // by anything
+	with   sqltext.CTE
+	outer  *cteScope // what the WITH query itself sees; all of its clause where that is recursive
+	next   *cteScope // the one that is looked at next for a name
+	around *scope    // of the query that the clause belongs to: columns that it may read
+	read   bool      // by anything
+
+	busy    bool     // it is being resolved, so that a reference is one to itself
+	columns []column // that a reference to itself means; nil if they are not known
+	known   []column // of its result, once it was resolved
+	itself  bool     // there was one
 }
 
 func (s *cteScope) find(name string) *cteScope {
-	for ; s != nil; s = s.outer {
+	for ; s != nil; s = s.next {
 		if s.with.Name == name {
 			return s
 		}
@@ -24,7 +29,7 @@ func (s *cteScope) find(name string) *cteScope {
 }
 
 // with resolves a query that sees WITH queries besides what is visible. Each reference resolves them anew, so that each has columns of its own.
-func (r *resolver) with(queries []sqltext.CTE, outer *scope, query func(*scope) relation) relation {
+func (r *resolver) with(queries []sqltext.CTE, recursive bool, outer *scope, query func(*scope) relation) relation {
 	if len(queries) == 0 {
 		return query(outer)
 	}
@@ -32,46 +37,98 @@ func (r *resolver) with(queries []sqltext.CTE, outer *scope, query func(*scope) 
 	if outer != nil {
 		*s = *outer
 	}
+	var made []*cteScope
 	for _, q := range queries {
-		s.ctes = &cteScope{with: q, outer: s.ctes}
+		s.ctes = &cteScope{with: q, outer: s.ctes, next: s.ctes, around: outer}
+		made = append(made, s.ctes)
+	}
+	for _, cte := range made {
+		if recursive {
+			cte.outer = s.ctes
+		}
 	}
 	rel := query(s)
-	r.unread(s.ctes, len(queries))
+	for i := len(made) - 1; i >= 0; i-- {
+		r.unread(made[i])
+	}
 	return rel
 }
 
-// unread finds what is wrong with WITH queries that nothing reads; PostgreSQL looks at them, too.
-func (r *resolver) unread(cte *cteScope, count int) {
-	var later []string
-	for range count {
-		later = append(later, cte.with.Name)
-		if !cte.read && !r.readsLater(cte, later) {
-			cte.read = true
-			if rel := r.apart().query(cte.with.Query, &scope{ctes: cte.outer}); rel.open == nil {
-				r.rename(cte.with.Pos, rel.columns(), cte.with.Name, cte.with.Columns)
-			}
-		}
-		cte = cte.outer
+// unread finds what is wrong with a WITH query that nothing reads; PostgreSQL looks at it, too.
+func (r *resolver) unread(cte *cteScope) {
+	if !cte.read {
+		r.apart().cte(&sqltext.TableRef{Pos: cte.with.Pos, Name: cte.with.Name}, cte)
 	}
+}
+
+// sees is the scope in which a WITH query is resolved.
+func (cte *cteScope) sees() *scope {
+	s := &scope{}
+	if cte.around != nil {
+		*s = *cte.around
+	}
+	s.ctes = cte.outer
+	return s
 }
 
 // cte resolves a reference to a WITH query.
 func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope) {
-	cte.read = true
-	with := cte.with
-	if r.readsLater(cte, []string{with.Name}) {
-		r.full(with.Pos, "recursive WITH query", "")
-		return r.opaque(nameOf(t), with.Columns)
+	if cte.busy {
+		cte.itself = true
+		return r.opaque(nameOf(t), cte.columns, t)
 	}
-	rel := r.query(with.Query, &scope{ctes: cte.outer})
-	columns := r.rename(with.Pos, rel.columns(), with.Name, with.Columns)
-	columns = r.rename(t.Pos, columns, nameOf(t), t.Columns)
+	cte.read = true
+	if *r.resolved > mostQueries {
+		return r.opaque(nameOf(t), cte.known, t)
+	}
+	rel := r.withQuery(cte)
+	columns := r.renameRelation(cte.with.Pos, rel, cte.with.Name, cte.with.Columns)
+	columns = append(columns, r.added(cte.with)...)
+	if rel.open == nil {
+		cte.known = columns
+	}
+	if cte.itself {
+		r.full(cte.with.Pos, "recursive WITH query", "")
+		rel = relation{node: &algebra.Values{}, open: rel.open}
+	}
+	if cte.with.Search != nil || cte.with.Cycle != nil {
+		r.full(cte.with.Pos, "SEARCH or CYCLE", "")
+	}
+	columns = r.rename(t.Pos, columns, nameOf(t), t.Columns, rel.open != nil)
 	return rel.node, rel.under(nameOf(t), columns)
 }
 
-// readsLater tells whether a WITH query reads itself, or another one that does not stand before it.
-func (r *resolver) readsLater(cte *cteScope, names []string) bool {
-	return cte.with.Search != nil || cte.with.Cycle != nil || slices.ContainsFunc(sqltext.Tables(cte.with.Query), func(o *sqltext.TableRef) bool {
-		return o.Schema == "" && slices.Contains(names, o.Name) && cte.outer.find(o.Name) == nil && r.relation("", o.Name) == nil
+// withQuery resolves a WITH query, which may read itself right of a UNION: the columns are those of the left side.
+func (r *resolver) withQuery(cte *cteScope) relation {
+	cte.busy, cte.itself, cte.columns = true, false, nil
+	defer func() { cte.busy = false }()
+	union, ok := cte.with.Query.(*sqltext.SetOp)
+	if !ok || union.Kind != sqltext.Union {
+		return r.query(cte.with.Query, cte.sees())
+	}
+	return r.with(union.With, union.Recursive, cte.sees(), func(s *scope) relation {
+		left := r.query(union.Left, s)
+		if left.open == nil {
+			cte.columns = r.renameRelation(cte.with.Pos, left, cte.with.Name, cte.with.Columns)
+		}
+		return r.united(union, left, s)
 	})
+}
+
+// added are the columns that SEARCH and CYCLE add to a WITH query.
+func (r *resolver) added(with sqltext.CTE) []column {
+	var all []column
+	add := func(name string) {
+		if name != "" {
+			all = append(all, column{name, r.columns.New(algebra.Info{Name: name, Nullable: true})})
+		}
+	}
+	if with.Search != nil {
+		add(with.Search.Sequence)
+	}
+	if with.Cycle != nil {
+		add(with.Cycle.Mark)
+		add(with.Cycle.Path)
+	}
+	return all
 }

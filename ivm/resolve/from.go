@@ -48,8 +48,7 @@ func (r *resolver) from(item sqltext.From, before *scope) (algebra.Node, *scope)
 	case *sqltext.FunctionRef:
 		return r.function(item, before)
 	case *sqltext.XMLTableRef:
-		r.full(item.Pos, "XMLTABLE", "")
-		return r.opaque(item.Alias, item.Columns)
+		return r.xmlTable(item, before)
 	}
 	panic("unknown kind of item in FROM")
 }
@@ -64,30 +63,54 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 		}
 	}
 	table := r.relation(t.Schema, t.Name)
+	if columns, exact, found := r.catalog.System(t.Schema, t.Name); found && (table == nil || t.Schema == "") {
+		return r.system(t, columns, exact)
+	}
 	if table == nil {
 		r.errs.Add(unknownRelation(r.pos(t.Pos), t.Schema, t.Name, r.catalog))
-		return r.opaque(nameOf(t), nil)
+		return r.opaque(nameOf(t), nil, t)
 	}
 	var node algebra.Node
-	var columns []column
-	var open bool
+	var rel relation
 	switch table.Kind {
 	case catalog.MaterializedView: // its columns are those of its query
 		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
 		r.reads(table)
-		rel := r.columnsOf(t, table)
-		node, columns, open = rel.node, rel.columns(), rel.open != nil
+		rel = r.columnsOf(t, table)
+		rel.order = nil
+		node = rel.node
 	case catalog.View:
-		rel := r.view(t, table)
-		node, columns, open = rel.node, rel.columns(), rel.open != nil
+		rel = r.view(t, table)
+		node = rel.node
 	default:
-		node, columns = r.source(t, table)
+		node, rel = r.source(t, table)
 	}
-	named := namedTable{name: nameOf(t), columns: r.rename(t.Pos, columns, nameOf(t), t.Columns), open: open}
+	named := namedTable{
+		name: nameOf(t), columns: r.renameRelation(t.Pos, rel, nameOf(t), t.Columns), open: rel.open != nil,
+		stored: table.Kind != catalog.View && table.Kind != catalog.StreamTable,
+	}
 	if t.Alias == "" {
 		named.schema = table.Schema
 	}
-	return node, &scope{tables: []namedTable{named}, visible: named.columns, open: open}
+	return node, &scope{tables: []namedTable{named}, visible: named.columns, open: named.open, order: rel.order}
+}
+
+// system is a reference to one of PostgreSQL's own catalogs. Exact says that its columns are those in all versions.
+func (r *resolver) system(t *sqltext.TableRef, columns []string, exact bool) (algebra.Node, *scope) {
+	r.full(t.Pos, "changes of a system catalog", "")
+	var known []column
+	for _, name := range columns {
+		known = append(known, column{name, r.newColumn(algebra.Info{Name: name, Nullable: true}, of(catalog.Shape{Kind: catalog.ValueShape}))})
+	}
+	node, s := r.opaque(nameOf(t), known, t)
+	s.open, s.tables[0].open, s.tables[0].stored = !exact, !exact, true
+	if t.Alias == "" {
+		s.tables[0].schema = t.Schema
+		if t.Schema == "" {
+			s.tables[0].schema = "pg_catalog"
+		}
+	}
+	return node, s
 }
 
 // relation finds a table or view by name.
@@ -106,7 +129,7 @@ func nameOf(t *sqltext.TableRef) string {
 }
 
 // source is one occurrence of a table.
-func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra.Node, []column) {
+func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra.Node, relation) {
 	switch table.Kind {
 	case catalog.Foreign:
 		r.full(t.Pos, "changes of a "+table.Kind.String(), "")
@@ -116,14 +139,19 @@ func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra
 	}
 	r.reads(table)
 	node := &algebra.Source{Table: table}
-	var columns []column
+	rel := relation{node: node}
 	for attr, c := range table.Columns {
 		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull, Varied: c.Varied, Equality: c.Equality})
 		r.origin[id] = origin{node, attr}
 		node.Cols = append(node.Cols, algebra.SourceCol{ID: id, Attr: attr})
-		columns = append(columns, column{c.Name, id})
+		rel.names, rel.ids, rel.at = append(rel.names, c.Name), append(rel.ids, id), append(rel.at, r.pos(t.Pos))
 	}
-	return node, columns
+	if table.Open {
+		r.full(t.Pos, "changes of a stream table whose columns only the server knows", "name its columns in its query")
+		at := r.pos(t.Pos)
+		rel.open = &at
+	}
+	return node, rel
 }
 
 // origin is the column of a table that a column is.
@@ -150,6 +178,7 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 	inner := *r
 	inner.pos, inner.path = view.QueryPos, view.SearchPath
 	inner.views = append(slices.Clone(r.views), view)
+	inner.checkPrint(q)
 	rel := inner.query(q, nil)
 	rel.names = slices.Clone(rel.names)
 	copy(rel.names, view.Aliases)
@@ -161,13 +190,6 @@ func (r *resolver) columnsOf(t *sqltext.TableRef, view *catalog.Relation) relati
 	return r.apart().view(t, view)
 }
 
-// apart is a resolver whose reads and reasons go nowhere; problems are reported.
-func (r *resolver) apart() *resolver {
-	apart := *r
-	apart.result = &Result{}
-	return &apart
-}
-
 func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.Node, *scope) {
 	outer := &scope{ctes: before.ctes, outer: before.outer}
 	if item.Lateral {
@@ -177,37 +199,42 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 	if item.Lateral && algebra.Verify(rel.node) != nil {
 		r.full(item.Pos, "LATERAL subquery that reads what stands before it", "")
 	}
-	columns := r.rename(item.Pos, rel.columns(), item.Alias, item.Columns)
+	columns := r.renameRelation(item.Pos, rel, item.Alias, item.Columns)
 	return rel.node, rel.under(item.Alias, columns)
 }
 
-// function is for now something to recompute.
-func (r *resolver) function(item *sqltext.FunctionRef, before *scope) (algebra.Node, *scope) {
-	r.full(item.Pos, "function in FROM", "")
-	for _, f := range item.Functions {
-		r.bind(f.Call, before, "")
-	}
-	return r.opaque(item.Alias, item.Columns)
-}
-
-// opaque is an item whose columns nobody knows: any name may be one of them.
-func (r *resolver) opaque(name string, columns []string) (algebra.Node, *scope) {
-	s := &scope{open: true}
-	var all []column
+// opaque is an item that nothing but the server looks into. Without columns nobody knows them: any name may be one.
+func (r *resolver) opaque(name string, columns []column, t *sqltext.TableRef) (algebra.Node, *scope) {
+	open := columns == nil
+	var fresh []column
 	for _, c := range columns {
-		all = append(all, column{c, r.columns.New(algebra.Info{Name: c, Nullable: true})})
+		info := r.columns.Info(c.id)
+		info.Name, info.Nullable = c.name, true
+		fresh = append(fresh, column{c.name, r.newColumn(info, r.shapes[c.id])})
 	}
-	s.tables, s.visible = []namedTable{{name: name, columns: all, open: true}}, all
-	return &algebra.Values{}, s
+	if t != nil {
+		fresh = r.rename(t.Pos, fresh, name, t.Columns, open)
+	}
+	return &algebra.Values{}, &scope{open: open, tables: []namedTable{{name: name, columns: fresh, open: open}}, visible: fresh}
 }
 
-// rename gives columns the names that an alias lists.
-func (r *resolver) rename(at int, columns []column, table string, names []string) []column {
+// renameRelation gives the columns of a relation the names that an alias lists.
+func (r *resolver) renameRelation(at int, rel relation, table string, names []string) []column {
+	return r.rename(at, rel.columns(), table, names, rel.open != nil)
+}
+
+// rename gives columns the names that an alias lists. Where others are not known, it may name those.
+func (r *resolver) rename(at int, columns []column, table string, names []string, open bool) []column {
+	columns = slices.Clone(columns)
+	if open {
+		for _, name := range names[min(len(names), len(columns)):] {
+			columns = append(columns, column{name, r.columns.New(algebra.Info{Name: name, Nullable: true})})
+		}
+	}
 	if len(names) > len(columns) {
 		r.errs.Add(tooManyNames(r.pos(at), table, len(columns), len(names)))
 		return columns
 	}
-	columns = slices.Clone(columns)
 	for i, name := range names {
 		columns[i].name = name
 	}
@@ -217,7 +244,7 @@ func (r *resolver) rename(at int, columns []column, table string, names []string
 // under is the scope of a query in FROM: its alias and the names that its columns go by.
 func (rel relation) under(alias string, columns []column) *scope {
 	open := rel.open != nil
-	return &scope{tables: []namedTable{{name: alias, columns: columns, open: open}}, visible: columns, open: open}
+	return &scope{tables: []namedTable{{name: alias, columns: columns, open: open}}, visible: columns, open: open, order: rel.order}
 }
 
 func (rel relation) columns() []column {

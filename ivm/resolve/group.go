@@ -10,7 +10,10 @@ import (
 
 // grouped tells whether a SELECT makes groups.
 func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
-	return len(q.Group) > 0 || !q.Having.IsZero() || slices.ContainsFunc(targets, func(t target) bool { return r.aggregates(t.expr) })
+	return len(q.Group) > 0 || !q.Having.IsZero() ||
+		slices.ContainsFunc(targets, func(t target) bool { return r.aggregates(t.expr) }) ||
+		slices.ContainsFunc(q.Order, func(i sqltext.SortItem) bool { return r.aggregates(i.Expr) }) ||
+		slices.ContainsFunc(q.DistinctOn, r.aggregates)
 }
 
 // aggregates tells whether an expression calls an aggregate.
@@ -23,20 +26,16 @@ func (r *resolver) aggregates(e sqltext.Expr) bool {
 
 // group resolves GROUP BY, HAVING and the select list over them.
 func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) relation {
-	g := &grouper{resolver: r, node: &algebra.Aggregate{Input: node}}
+	g := &grouper{resolver: r, scope: s, node: &algebra.Aggregate{Input: node}}
 	for _, item := range q.Group {
 		g.add(item, s, targets)
 	}
 	g.node.Global = len(q.Group) == 0
-	having := r.bindAll(q.Having.Conjuncts(), s, "")
-	r.checkCondition(q.Having, having, "HAVING")
-	if inner, ok := r.callIn([]sqltext.Expr{q.Having}, isWindow); ok {
-		r.errs.Add(misplacedWindow(r.pos(inner.Pos), "HAVING"))
+	having, early := g.having(q, s)
+	if len(early) > 0 {
+		g.node.Input = &algebra.Filter{Input: node, Conds: early}
 	}
-	for i, e := range q.Having.Conjuncts() {
-		having[i] = g.over(having[i], e.At())
-	}
-	rel := r.project(nil, targets, func(t target) algebra.Scalar { return g.over(r.bind(t.expr, s, ""), t.expr.At()) })
+	rel := r.project(nil, targets, s, func(t target) algebra.Scalar { return g.over(r.bind(t.expr, s, ""), t.expr.At()) })
 	var input algebra.Node = g.node
 	if len(having) > 0 {
 		input = &algebra.Filter{Input: input, Conds: having}
@@ -45,10 +44,34 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 	return rel
 }
 
+// having resolves HAVING into conditions on groups and on rows. PostgreSQL moves what calls no aggregate below the groups, so that nothing is
+// computed of rows which it leaves out; the one group that is made of any rows has it above, too.
+func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Scalar) {
+	written := q.Having.Conjuncts()
+	bound := g.bindAll(written, s, "")
+	g.checkCondition(q.Having, bound, "HAVING")
+	if inner, ok := g.callIn([]sqltext.Expr{q.Having}, isWindow); ok {
+		g.errs.Add(misplacedWindow(g.pos(inner.Pos), "HAVING"))
+	}
+	for i, e := range written {
+		over := g.over(bound[i], e.At())
+		moves := !g.sets && !g.aggregates(e)
+		if moves {
+			rows = append(rows, bound[i])
+		}
+		if !moves || g.node.Global {
+			groups = append(groups, over)
+		}
+	}
+	return groups, rows
+}
+
 // grouper collects the keys and aggregates that a SELECT needs.
 type grouper struct {
 	*resolver
-	node *algebra.Aggregate
+	scope *scope // of the rows
+	node  *algebra.Aggregate
+	sets  bool // there are grouping sets
 }
 
 // add takes in an item of GROUP BY.
@@ -62,6 +85,7 @@ func (g *grouper) add(item sqltext.Grouping, s *scope, targets []target) {
 			}
 		}
 	default:
+		g.sets = true
 		g.full(item.Pos, string(item.Kind), "write a stream table for each grouping")
 		for _, set := range item.Sets {
 			g.add(set, s, targets)
@@ -73,20 +97,20 @@ func (g *grouper) add(item sqltext.Grouping, s *scope, targets []target) {
 func (g *grouper) meant(e sqltext.Expr, s *scope, targets []target) (target, bool) {
 	if n, ok := e.Integer(); ok {
 		if n < 1 || n > len(targets) {
-			g.errs.Add(badPosition(g.pos(e.At()), n))
+			g.errs.Add(badPosition(g.pos(e.At()), "GROUP BY", n))
 			return target{}, false
 		}
 		return targets[n-1], true
 	}
 	ref, ok := e.Ref()
-	if !ok || len(ref.Parts) != 1 {
-		return target{sqltext.FigureName(e, nil), e, e.At()}, true
+	if !ok || len(ref.Parts) != 1 || ref.Star {
+		return target{name: sqltext.FigureName(e, nil), expr: e, at: e.At()}, true
 	}
 	name := ref.Parts[0]
 	if n := slices.IndexFunc(targets, func(t target) bool { return t.name == name }); n >= 0 && len(named(s.visible, name)) == 0 {
 		return targets[n], true
 	}
-	return target{name, e, e.At()}, true
+	return target{name: name, expr: e, at: e.At()}, true
 }
 
 // key adds a key to group by and returns its column.
@@ -98,7 +122,7 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
 	}
-	id := g.columns.New(info)
+	id := g.newColumn(info, func() catalog.Shape { return g.shape(e.Expr, g.scope) })
 	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})
 	return id
 }
@@ -122,7 +146,7 @@ func (g *grouper) over(e algebra.Scalar, at int) algebra.Scalar {
 		if call, ok := e.Call(); ok && g.isAggregate(call) {
 			return sqltext.Column(int(g.aggregate(e, call))), true
 		}
-		if id, ok := e.Column(); ok {
+		if id, ok := e.Column(); ok && g.scope.owns(algebra.ColID(id)) {
 			return sqltext.Column(int(g.dependent(algebra.ColID(id), at))), true
 		}
 		if e.IsGrouping() {
@@ -157,6 +181,10 @@ func (g *grouper) determined(from origin) bool {
 
 // aggregate adds an aggregate, unless the same one is there.
 func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
+	if g.scope.order != nil {
+		e = g.ordered(e, call, g.scope.order)
+		call, _ = e.Call()
+	}
 	for _, a := range g.node.Aggs {
 		if sqltext.Equal(a.Call.Expr, e) {
 			return a.ID
@@ -167,7 +195,7 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 	if call.Name == "min" || call.Name == "max" {
 		info.Varied = false // any of equal extremes stands for them
 	}
-	agg := algebra.Agg{ID: g.columns.New(info), Call: algebra.Scalar{Expr: e}}
+	agg := algebra.Agg{ID: g.newColumn(info, func() catalog.Shape { return g.resultOf(e, g.scope).Shape }), Call: algebra.Scalar{Expr: e}}
 	if g.isBuiltin(call) && len(call.Order) == 0 && !call.WithinGroup && !call.Variadic {
 		agg.Func, agg.Distinct = call.Name, call.Distinct
 		for _, arg := range call.Args {

@@ -4,25 +4,27 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // join resolves JOIN in all its spellings.
 func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope) {
 	left, ls := r.from(j.Left, before)
-	within := inside(before)
-	within.tables, within.visible = slices.Clone(before.tables), slices.Clone(before.visible)
-	within.tables, within.visible = append(within.tables, ls.tables...), append(within.visible, ls.visible...)
+	within := inside(before) // what LATERAL in it sees: this side before what stands before the join
+	within.tables, within.visible, within.open = ls.tables, ls.visible, ls.open
 	right, rs := r.from(j.Right, within)
 
 	s := inside(before)
-	s.open = ls.open || rs.open
 	r.add(s, ls, j.Left.At())
 	r.add(s, rs, j.Right.At())
 	node := &algebra.Join{Left: left, Right: right}
 	using := j.Using
 	if j.Natural {
 		using = common(ls.visible, rs.visible)
+		if ls.open || rs.open {
+			r.full(j.Right.At(), "natural join of columns that are not known", "write USING")
+		}
 	}
 	if len(using) > 0 {
 		node.On = r.using(j, using, ls, rs, s)
@@ -42,11 +44,13 @@ func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) [
 	var conds []algebra.Scalar
 	var merged []column
 	for _, name := range names {
-		l, lok := r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, ls)
-		rt, rok := r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, rs)
+		l, lok := r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, own(ls))
+		rt, rok := r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, own(rs))
 		if lok && rok {
 			conds = append(conds, equal(l, rt))
-			merged = append(merged, column{name, l})
+		}
+		if id, ok := r.merged(j, l, rt, lok, rok); ok {
+			merged = append(merged, column{name, id})
 		}
 	}
 	s.visible = append(append(merged, without(ls.visible, names)...), without(rs.visible, names)...)
@@ -56,13 +60,33 @@ func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) [
 	return conds
 }
 
+// own is a side of a join by itself.
+func own(s *scope) *scope {
+	alone := *s
+	alone.outer = nil
+	return &alone
+}
+
+// merged is the column that USING makes of two: of an outer join that of the side whose rows are all there, and of a full one neither.
+func (r *resolver) merged(j *sqltext.JoinRef, left, right algebra.ColID, leftKnown, rightKnown bool) (algebra.ColID, bool) {
+	switch {
+	case leftKnown && rightKnown && j.Kind == sqltext.Full:
+		info := r.columns.Info(left)
+		info.Nullable = true
+		return r.newColumn(info, func() catalog.Shape { return r.shapeOfColumn(left) }), true
+	case rightKnown && (j.Kind == sqltext.Right || !leftKnown):
+		return right, true
+	}
+	return left, leftKnown
+}
+
 // aliased hides the tables of a join behind its alias.
 func (r *resolver) aliased(j *sqltext.JoinRef, s *scope) *scope {
 	if j.Alias == "" {
 		return s
 	}
-	columns := r.rename(j.Pos, s.visible, j.Alias, j.Columns)
-	return &scope{tables: []namedTable{{name: j.Alias, columns: columns, open: s.open}}, visible: columns, open: s.open}
+	columns := r.rename(j.Pos, s.visible, j.Alias, j.Columns, s.open)
+	return &scope{tables: []namedTable{{name: j.Alias, columns: columns, open: s.open}}, visible: columns, open: s.open, order: s.order}
 }
 
 func equal(l, r algebra.ColID) algebra.Scalar {

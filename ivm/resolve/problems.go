@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 func unknownColumn(at diag.Pos, name string, among []column) diag.Error {
@@ -17,14 +18,6 @@ func unknownColumn(at diag.Pos, name string, among []column) diag.Error {
 		Pos: at, Code: "unknown-column",
 		Message: fmt.Sprintf("column %q does not exist", name),
 		Hint:    nearest(name, names),
-	}
-}
-
-func unknownStar(at diag.Pos) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "unknown-column",
-		Message: "what columns * stands for is not known here",
-		Hint:    "name the columns",
 	}
 }
 
@@ -79,10 +72,10 @@ func tooManyNames(at diag.Pos, table string, have, given int) diag.Error {
 	}
 }
 
-func wrongArity(at diag.Pos, kind string) diag.Error {
+func wrongArity(at diag.Pos, kind sqltext.SetKind) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "column-count",
-		Message: fmt.Sprintf("each %s query must have the same number of columns", kind),
+		Message: fmt.Sprintf("each %s query must have the same number of columns", strings.ToUpper(string(kind))),
 	}
 }
 
@@ -138,10 +131,10 @@ func notBoolean(at diag.Pos, clause, typ string) diag.Error {
 	}
 }
 
-func badPosition(at diag.Pos, n int) diag.Error {
+func badPosition(at diag.Pos, clause string, n int) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "unknown-column",
-		Message: fmt.Sprintf("GROUP BY position %d is not in select list", n),
+		Message: fmt.Sprintf("%s position %d is not in select list", clause, n),
 	}
 }
 

@@ -4,41 +4,57 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // query resolves any kind of query. outer is what it sees around it: WITH
 // queries and, in a subquery of an expression, columns.
 func (r *resolver) query(q sqltext.Query, outer *scope) relation {
+	if r.tooMany(q.At()) {
+		at := r.pos(max(0, q.At()))
+		return relation{node: &algebra.Values{}, open: &at}
+	}
 	switch q := q.(type) {
 	case *sqltext.Select:
-		return r.with(q.With, outer, func(s *scope) relation { return r.sel(q, s) })
+		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.sel(q, s) })
 	case *sqltext.SetOp:
-		return r.with(q.With, outer, func(s *scope) relation { return r.setOp(q, s) })
+		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.united(q, r.query(q.Left, s), s) })
 	case *sqltext.Values:
-		return r.with(q.With, outer, func(s *scope) relation { return r.values(q, s) })
+		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.values(q, s) })
 	}
 	panic("unknown kind of query")
 }
 
-// setOp resolves UNION, INTERSECT and EXCEPT.
-func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
-	left, right := r.query(q.Left, outer), r.query(q.Right, outer)
-	r.tail(q.Tail, q.Pos)
-	if left.open == nil {
-		left.open = right.open
+// united resolves what follows the left side of UNION, INTERSECT and EXCEPT.
+func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relation {
+	right := r.query(q.Right, outer)
+	if left.open == nil && right.open == nil && len(left.ids) != len(right.ids) {
+		r.errs.Add(wrongArity(r.pos(q.Right.At()), q.Kind))
+		return left
 	}
-	if q.Kind != sqltext.Union {
+	rel := left
+	switch {
+	case q.Kind != sqltext.Union:
 		r.full(q.Pos, string(q.Kind), "")
-		return left
+	case left.open != nil || right.open != nil:
+		r.full(q.Pos, "UNION of columns that are not known", "name the columns")
+	default:
+		rel = r.union(left, right, q.All)
 	}
-	if left.open != nil {
-		return left
+	rel.order = nil
+	if q.All && (left.order != nil || right.order != nil) {
+		rel.order = unknownOrder
 	}
-	if len(left.ids) != len(right.ids) {
-		r.errs.Add(wrongArity(r.pos(q.Right.At()), "UNION"))
-		return left
+	if order := r.tail(q.Tail, q.Pos, inside(outer), rel, nil); order != nil {
+		rel.order = order
 	}
+	return rel
+}
+
+// union is UNION of two sides with as many columns.
+func (r *resolver) union(left, right relation, all bool) relation {
 	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
@@ -47,10 +63,10 @@ func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 			info.Type = l.Type
 		}
 		mixed = mixed || l.Type != rt.Type || l.Type == ""
-		rel.ids = append(rel.ids, r.columns.New(info))
+		rel.ids = append(rel.ids, r.newColumn(info, r.shapes[left.ids[i]]))
 	}
 	rel.node = &algebra.Union{Cols: rel.ids, Mixed: mixed, From: []algebra.Branch{{Input: left.node, Cols: left.ids}, {Input: right.node, Cols: right.ids}}}
-	if !q.All {
+	if !all {
 		rel.node = &algebra.Distinct{Input: rel.node}
 	}
 	return rel
@@ -58,23 +74,29 @@ func (r *resolver) setOp(q *sqltext.SetOp, outer *scope) relation {
 
 // values resolves a VALUES list.
 func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
-	node := &algebra.Values{}
+	node, s := &algebra.Values{}, inside(outer)
 	rel := relation{node: node}
-	for i, value := range q.Rows[0] {
-		name := "column" + itoa(i+1)
-		rel.names, rel.at = append(rel.names, name), append(rel.at, r.pos(max(0, value.At())))
-	}
-	for _, row := range q.Rows {
-		if len(row) != len(rel.names) {
-			r.errs.Add(unequalRows(r.pos(row[0].At())))
+	for n, row := range q.Rows {
+		row, open := r.listed(row, s)
+		if open != nil {
+			rel.open = open
 		}
-		node.Rows = append(node.Rows, r.bindAll(row, inside(outer), "VALUES"))
+		if n == 0 {
+			for i, value := range row {
+				name := "column" + itoa(i+1)
+				rel.names, rel.at = append(rel.names, name), append(rel.at, r.pos(max(0, value.At())))
+			}
+		}
+		if rel.open == nil && len(row) != len(rel.names) {
+			r.errs.Add(unequalRows(r.pos(max(0, q.Rows[n][0].At()))))
+		}
+		node.Rows = append(node.Rows, r.bindAll(row, s, "VALUES"))
 	}
 	for i, name := range rel.names {
-		rel.ids = append(rel.ids, r.columns.New(r.valuesColumn(name, i, node.Rows)))
+		rel.ids = append(rel.ids, r.newColumn(r.valuesColumn(name, i, node.Rows), func() catalog.Shape { return r.shape(node.Rows[0][i].Expr, s) }))
 	}
 	node.Cols = rel.ids
-	r.tail(q.Tail, q.Pos)
+	rel.order = r.tail(q.Tail, q.Pos, s, rel, nil)
 	return rel
 }
 
@@ -102,20 +124,18 @@ func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) alg
 	return info
 }
 
-// tail resolves what may stand behind a query. Order alone means nothing for a
-// stored result.
-func (r *resolver) tail(t sqltext.Tail, at int) {
-	if len(t.Locks) > 0 {
-		r.errs.Add(refused(r.pos(at), "FOR "+t.Locks[0].Strength, "it would lock rows on each refresh"))
+// listed expands stars in a list of values.
+func (r *resolver) listed(list []sqltext.Expr, s *scope) (all []sqltext.Expr, open *diag.Pos) {
+	if !slices.ContainsFunc(list, sqltext.Expr.Star) {
+		return list, nil
 	}
-	if !t.Limit.IsZero() || !t.Offset.IsZero() {
-		r.full(first(t.Limit.At(), t.Offset.At(), at), "LIMIT or OFFSET", "order and limit where the stream table is read")
+	var targets []sqltext.Target
+	for _, e := range list {
+		targets = append(targets, sqltext.Target{Pos: e.At(), Expr: e})
 	}
-}
-
-func first(positions ...int) int {
-	if n := slices.IndexFunc(positions, func(p int) bool { return p >= 0 }); n >= 0 {
-		return positions[n]
+	expanded, open := r.targets(targets, s)
+	for _, t := range expanded {
+		all = append(all, t.expr)
 	}
-	return 0
+	return all, open
 }

@@ -19,6 +19,10 @@ type Result struct {
 	Views   []*catalog.Relation // the views that were expanded, each once
 	// Full says why the query can only be recomputed: empty if it need not be.
 	Full []Reason
+	// Open is the place of a star that stands for columns which only the server knows, so that Output lacks some; nil if all are known.
+	Open *diag.Pos
+	// LooksUp tells that names are looked up while the query runs, along the search path.
+	LooksUp bool
 }
 
 // Output is a column of the query's result.
@@ -37,13 +41,16 @@ type Reason struct {
 
 // Query resolves a parsed query; pos tells where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
-	r := &resolver{catalog: c, columns: columns, errs: errs, result: &Result{}, origin: map[algebra.ColID]origin{}, pos: pos}
-	before := errs.Len()
-	rel := r.query(q, nil)
-	if rel.open != nil && errs.Len() == before { // what is unknown for an error was reported
-		errs.Add(unknownStar(*rel.open))
+	r := &resolver{
+		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,
+		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
 	}
-	r.result.Output = rel.outputs()
+	r.checkPrint(q)
+	rel := r.query(q, nil)
+	r.result.Output, r.result.Open = rel.outputs(), rel.open
+	if rel.open != nil && len(r.result.Full) == 0 && errs.Empty() {
+		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
+	}
 	r.result.Root = rel.node
 	if len(r.result.Full) > 0 {
 		r.result.Root = nil
@@ -57,7 +64,11 @@ type resolver struct {
 	columns *algebra.Columns
 	errs    *diag.List
 	result  *Result
-	origin  map[algebra.ColID]origin // of columns of tables
+	origin  map[algebra.ColID]origin               // of columns of tables
+	shapes  map[algebra.ColID]func() catalog.Shape // of computed columns, found out when they are asked for
+
+	sizes    map[algebra.ColID]size // of computed columns
+	resolved *int                   // how many queries were resolved
 
 	pos   func(offset int) diag.Pos
 	path  []string            // along which a view looks names up; nil: the catalog's
@@ -67,6 +78,27 @@ type resolver struct {
 // full notes that the query can only be recomputed.
 func (r *resolver) full(at int, what, hint string) {
 	r.result.Full = append(r.result.Full, Reason{r.pos(at), what, hint})
+}
+
+// apart is a resolver whose reads and reasons go nowhere; problems are reported.
+func (r *resolver) apart() *resolver {
+	apart := *r
+	apart.result = &Result{}
+	return &apart
+}
+
+// silent is a resolver that reports no problems.
+func (r *resolver) silent() *resolver {
+	silent := *r
+	silent.errs = &diag.List{}
+	return &silent
+}
+
+// checkPrint notes an expression of a query that no SQL can be made of.
+func (r *resolver) checkPrint(q sqltext.Query) {
+	if problem := sqltext.Unprintable(q); problem != nil {
+		r.full(problem.Offset, problem.Message, "")
+	}
 }
 
 func (r *resolver) reads(table *catalog.Relation) {
@@ -85,6 +117,7 @@ type relation struct {
 	ids   []algebra.ColID
 	at    []diag.Pos // where each comes from
 	open  *diag.Pos  // of a star that stands for columns which are not known besides; nil if all are known
+	order *ordering  // in which its rows come
 }
 
 func (rel relation) outputs() []Output {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -12,8 +13,9 @@ type scope struct {
 	tables  []namedTable
 	visible []column // what names without a table, and *, stand for, in order
 	ctes    *cteScope
-	outer   *scope // of a subquery in an expression, or of LATERAL
-	open    bool   // holds a table whose columns are not known: any name may be one
+	outer   *scope    // of a subquery in an expression, or of LATERAL
+	open    bool      // holds a table whose columns are not known: any name may be one
+	order   *ordering // in which its rows come
 }
 
 // namedTable is an item of FROM under the name that it goes by.
@@ -21,6 +23,7 @@ type namedTable struct {
 	schema, name string // schema only where the item is a table without an alias
 	columns      []column
 	open         bool // other columns are not known
+	stored       bool // a table, which has system columns
 }
 
 // column is a name and what it stands for.
@@ -29,18 +32,24 @@ type column struct {
 	id   algebra.ColID
 }
 
+// owns reports whether a column is of this scope and not of one around it.
+func (s *scope) owns(id algebra.ColID) bool {
+	is := func(c column) bool { return c.id == id }
+	return slices.ContainsFunc(s.visible, is) || slices.ContainsFunc(s.tables, func(t namedTable) bool { return slices.ContainsFunc(t.columns, is) })
+}
+
 // column finds what a column reference means, from the innermost scope out.
 func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 	name, qualifier := ref.Parts[len(ref.Parts)-1], ref.Parts[:len(ref.Parts)-1]
 	var seen []column
 	for at := s; at != nil; at = at.outer {
 		among, open := at.visible, at.open
+		var table *namedTable
 		if len(qualifier) > 0 {
-			t := at.table(qualifier)
-			if t == nil {
+			if table = at.table(qualifier); table == nil {
 				continue
 			}
-			among, open = t.columns, t.open
+			among, open = table.columns, table.open
 		}
 		seen = append(seen, among...)
 		switch found := named(among, name); {
@@ -51,8 +60,11 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 			return 0, false
 		case open:
 			return 0, false
-		case isSystemColumn(name) && len(at.tables) > 0:
-			r.errs.Add(refused(r.pos(ref.Pos), "column "+name, "it is a row's place or age, not a value"))
+		case isSystemColumn(name) && slices.ContainsFunc(at.tables, func(t namedTable) bool { return t.stored && (table == nil || t.name == table.name) }):
+			r.full(ref.Pos, "system column "+name, "it is a row's place or age; leave it out")
+			return 0, false
+		case table != nil && r.computes(name):
+			r.full(ref.Pos, "function called like a column ("+name+")", "call it: "+name+"(…)")
 			return 0, false
 		case len(qualifier) > 0 || at.outer == nil:
 			r.errs.Add(unknownColumn(r.pos(ref.Pos), name, seen))
@@ -61,6 +73,11 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 	}
 	r.errs.Add(unknownAlias(r.pos(ref.Pos), qualifier, s))
 	return 0, false
+}
+
+// computes reports whether DDL makes a function of one argument by which a row can be asked for as for one of its columns.
+func (r *resolver) computes(name string) bool {
+	return slices.ContainsFunc(r.catalog.Function("", name), func(f catalog.Function) bool { return len(f.Args) == 1 })
 }
 
 // systemColumns are those that each table has besides its own.
@@ -79,6 +96,16 @@ func (s *scope) table(qualifier []string) *namedTable {
 	return nil
 }
 
+// around finds the item of FROM that a qualifier names, from the innermost scope out.
+func (s *scope) around(qualifier []string) *namedTable {
+	for ; s != nil; s = s.outer {
+		if t := s.table(qualifier); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
 func named(columns []column, name string) []algebra.ColID {
 	var found []algebra.ColID
 	for _, c := range columns {
@@ -92,12 +119,17 @@ func named(columns []column, name string) []algebra.ColID {
 // add puts the tables of an item of FROM into scope.
 func (r *resolver) add(s *scope, item *scope, at int) {
 	for _, t := range item.tables {
-		taken := slices.ContainsFunc(s.tables, func(o namedTable) bool {
+		taken := t.name != "" && slices.ContainsFunc(s.tables, func(o namedTable) bool {
 			return o.name == t.name && (o.schema == t.schema || o.schema == "" || t.schema == "")
 		})
 		if taken {
 			r.errs.Add(repeatedTable(r.pos(at), t.name))
 		}
+	}
+	if len(s.tables) > 0 && (s.order != nil || item.order != nil) {
+		s.order = unknownOrder
+	} else {
+		s.order = item.order
 	}
 	s.tables = append(s.tables, item.tables...)
 	s.visible = append(s.visible, item.visible...)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -15,92 +16,117 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	if !q.Where.IsZero() {
 		node = &algebra.Filter{Input: node, Conds: r.conditions(q.Where, s, "WHERE")}
 	}
-	targets := r.targets(q.Targets, s)
+	targets, open := r.targets(q.Targets, s)
 	var rel relation
-	open := r.openStar(q.Targets, s)
-	if r.grouped(q, targets) {
+	grouped := r.grouped(q, targets)
+	if grouped {
 		rel = r.group(q, node, s, targets)
 	} else {
-		rel = r.project(node, targets, func(t target) algebra.Scalar { return r.bind(t.expr, s, "") })
+		rel = r.project(node, targets, s, func(t target) algebra.Scalar { return r.bind(t.expr, s, "") })
+		rel.order = s.order.through(rel.node.(*algebra.Project).Items)
 	}
 	rel.open = open
 	if q.Distinct {
-		rel.node = &algebra.Distinct{Input: rel.node}
+		rel.node, rel.order = &algebra.Distinct{Input: rel.node}, nil
 	}
 	if len(q.DistinctOn) > 0 {
 		r.full(q.DistinctOn[0].At(), "DISTINCT ON", "")
+		for _, e := range q.DistinctOn {
+			r.orderBy(e, s, rel, targets)
+		}
 	}
-	r.tail(q.Tail, q.Pos)
+	r.windows(q.Windows, s)
+	if order := r.tail(q.Tail, q.Pos, s, rel, targets); order != nil {
+		rel.order = order
+	}
 	return rel
+}
+
+// windows resolves the WINDOW clause, which says nothing unless a window function names it.
+func (r *resolver) windows(windows []sqltext.Window, s *scope) {
+	for _, w := range windows {
+		r.bindAll(w.Partition, s, "")
+		for _, item := range w.Order {
+			r.bind(item.Expr, s, "")
+		}
+		r.bindAll(w.Bounds, s, "")
+	}
 }
 
 // target is an item of the select list, stars expanded.
 type target struct {
-	name string
-	expr sqltext.Expr
-	at   int
+	name  string
+	expr  sqltext.Expr
+	at    int
+	shape shapeOf // nil: that of the expression
 }
 
-func (r *resolver) targets(list []sqltext.Target, s *scope) []target {
-	var all []target
+// targets are the items of a select list. Open is the place of a star that stands for columns which are not known besides; nil if all are.
+func (r *resolver) targets(list []sqltext.Target, s *scope) (all []target, open *diag.Pos) {
+	all = []target{}
 	for _, t := range list {
 		switch {
 		case t.Expr.Star():
-			all = append(all, r.star(t, s)...)
+			columns, known := r.star(t, s)
+			if all = append(all, columns...); !known {
+				at := r.pos(max(0, t.Pos))
+				open = &at
+			}
 		case t.Alias != "":
-			all = append(all, target{t.Alias, t.Expr, t.Pos})
+			all = append(all, target{name: t.Alias, expr: t.Expr, at: t.Pos})
 		default:
-			all = append(all, target{sqltext.FigureName(t.Expr, nil), t.Expr, t.Pos})
+			all = append(all, target{name: sqltext.FigureName(t.Expr, r.firstName(s)), expr: t.Expr, at: t.Pos})
 		}
 	}
-	return all
+	return all, open
 }
 
-// star is what * or t.* stands for.
-func (r *resolver) star(item sqltext.Target, s *scope) []target {
+// firstName names a subquery in a select list, after its first column.
+func (r *resolver) firstName(s *scope) func(sqltext.Query) string {
+	return func(q sqltext.Query) string {
+		if name, ok := sqltext.FirstName(q); ok {
+			return name
+		}
+		if rel := r.apart().silent().query(q, s); len(rel.names) > 0 {
+			return rel.names[0]
+		}
+		return "?column?"
+	}
+}
+
+// star is what *, t.* or (row).* stands for; known is false if there are other columns, which only the server knows.
+func (r *resolver) star(item sqltext.Target, s *scope) (all []target, known bool) {
 	ref, ok := item.Expr.Ref()
 	if !ok {
-		r.full(item.Expr.At(), "expansion of a row", "name its columns")
-		return nil
+		return r.fields(item, s)
 	}
-	columns := s.visible
+	columns, open := s.visible, s.open
 	if len(ref.Parts) > 0 {
-		t := s.table(ref.Parts)
+		t := s.around(ref.Parts)
 		if t == nil {
 			r.errs.Add(unknownAlias(r.pos(ref.Pos), ref.Parts, s))
-			return nil
+			return nil, true
 		}
-		columns = t.columns
+		columns, open = t.columns, t.open
 	}
-	var all []target
 	for _, c := range columns {
-		all = append(all, target{c.name, sqltext.Column(int(c.id)), item.Pos})
+		all = append(all, target{name: c.name, expr: sqltext.Column(int(c.id)), at: item.Pos})
 	}
-	return all
+	return all, !open
 }
 
-// openStar finds a star that stands for columns which are not known.
-func (r *resolver) openStar(list []sqltext.Target, s *scope) *diag.Pos {
-	for _, item := range list {
-		if !item.Expr.Star() {
-			continue
-		}
-		ref, ok := item.Expr.Ref()
-		open := !ok || s.open
-		if len(ref.Parts) > 0 {
-			t := s.table(ref.Parts)
-			open = t != nil && t.open
-		}
-		if open {
-			at := r.pos(max(0, item.Pos))
-			return &at
-		}
+// fields is what (row).* stands for.
+func (r *resolver) fields(item sqltext.Target, s *scope) (all []target, known bool) {
+	r.full(item.Expr.At(), "expansion of a row", "name its columns")
+	row := r.resultOf(r.bind(item.Expr.Starred(), s, "").Expr, s)
+	for _, c := range row.Columns {
+		all = append(all, target{name: c.Name, expr: item.Expr, at: item.Pos, shape: of(r.catalog.ShapeOf(c.Type))})
 	}
-	return nil
+	return all, row.Kind == catalog.RowShape && !row.open
 }
 
 // project makes the columns of a select list.
-func (r *resolver) project(node algebra.Node, targets []target, bind func(target) algebra.Scalar) relation {
+func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind func(target) algebra.Scalar) relation {
 	rel := relation{}
 	p := &algebra.Project{Input: node}
 	for _, t := range targets {
@@ -110,7 +136,12 @@ func (r *resolver) project(node algebra.Node, targets []target, bind func(target
 			info = r.columns.Info(id)
 			info.Name = t.name
 		}
-		item.ID = r.columns.New(info)
+		shape := t.shape
+		if shape == nil {
+			shape = func() catalog.Shape { return r.shape(item.Expr.Expr, s) }
+		}
+		item.ID = r.newColumn(info, shape)
+		r.measure(item, t.at)
 		p.Items = append(p.Items, item)
 		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
 	}

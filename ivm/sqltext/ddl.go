@@ -54,7 +54,7 @@ func (r *reader) statement(s span) {
 		return
 	}
 	r.span, r.text, r.tokens, r.newer = s, text, nil, newer{}
-	tree, err := pg_query.Parse(text)
+	tree, err := parse(text)
 	if err != nil {
 		tree = r.parseNewer()
 	}

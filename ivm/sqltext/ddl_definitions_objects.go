@@ -46,6 +46,13 @@ type CreateCollation struct {
 	From          ObjectName // the collation it copies
 }
 
+// CreateTextSearch is CREATE TEXT SEARCH CONFIGURATION or DICTIONARY.
+type CreateTextSearch struct {
+	place
+	Name       ObjectName
+	Dictionary bool
+}
+
 // CreateRoutine is CREATE FUNCTION, CREATE PROCEDURE or CREATE AGGREGATE.
 type CreateRoutine struct {
 	place
@@ -61,6 +68,8 @@ type CreateRoutine struct {
 	Columns    []TableColumn // of RETURNS TABLE and OUT arguments
 	Language   string
 	Support    []ObjectName // the functions of an aggregate
+	Text       string       // the statement
+	Path       []string     // the search_path that it sets; nil if it sets none
 }
 
 // RoutineKind says how a routine is called.

@@ -38,7 +38,7 @@ func (r *reader) parseNewer() *pg_query.ParseResult {
 func isView(t *pg_query.ScanToken) bool { return t.Token == pg_query.Token_VIEW }
 
 func parseOrNil(text string) *pg_query.ParseResult {
-	tree, _ := pg_query.Parse(text)
+	tree, _ := parse(text)
 	return tree
 }
 

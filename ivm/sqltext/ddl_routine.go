@@ -8,7 +8,7 @@ import (
 )
 
 func (r *reader) createFunction(n *pg_query.CreateFunctionStmt) {
-	f := &CreateRoutine{Name: r.objectName(n.Funcname), Volatility: Volatile, Language: functionLanguage(n)}
+	f := &CreateRoutine{Name: r.objectName(n.Funcname), Volatility: Volatile, Language: functionLanguage(n), Text: r.text}
 	f.place = place(f.Name.Pos)
 	if n.IsProcedure {
 		f.Kind = ProcedureRoutine
@@ -50,6 +50,10 @@ func (r *reader) functionOptions(f *CreateRoutine, options []*pg_query.Node) {
 			f.Volatility = volatility(option)
 		case "window":
 			f.Kind = WindowRoutine
+		case "set":
+			if set := option.GetArg().GetVariableSetStmt(); set.GetName() == "search_path" {
+				f.Path = schemasOf(set)
+			}
 		}
 	}
 }
@@ -105,6 +109,8 @@ func (r *reader) define(n *pg_query.DefineStmt) {
 		r.createCollation(name, options)
 	case pg_query.ObjectType_OBJECT_TYPE:
 		r.add(&CreateType{place: place(name.Pos), Name: name})
+	case pg_query.ObjectType_OBJECT_TSCONFIGURATION, pg_query.ObjectType_OBJECT_TSDICTIONARY:
+		r.add(&CreateTextSearch{place: place(name.Pos), Name: name, Dictionary: n.Kind == pg_query.ObjectType_OBJECT_TSDICTIONARY})
 	}
 }
 

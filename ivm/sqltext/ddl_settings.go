@@ -13,13 +13,18 @@ func (r *reader) setVariable(n *pg_query.VariableSetStmt) {
 	if n.Name != "search_path" {
 		return
 	}
-	path := &SearchPath{place: r.at(0), Reset: n.Kind != pg_query.VariableSetKind_VAR_SET_VALUE}
+	r.add(&SearchPath{place: r.at(0), Reset: n.Kind != pg_query.VariableSetKind_VAR_SET_VALUE, Schemas: schemasOf(n)})
+}
+
+// schemasOf are those that SET search_path names.
+func schemasOf(n *pg_query.VariableSetStmt) []string {
+	var schemas []string
 	for _, arg := range n.Args {
-		if schema := arg.GetAConst().GetSval().GetSval(); schema != "" {
-			path.Schemas = append(path.Schemas, schema)
+		if schema := constant(arg); schema != "" {
+			schemas = append(schemas, schema)
 		}
 	}
-	r.add(path)
+	return schemas
 }
 
 // selectStatement reads the two SELECTs that define something: set_config of search_path, and SELECT INTO.

@@ -170,3 +170,20 @@ func exprs(nodes []*pg_query.Node) []Expr {
 	}
 	return all
 }
+
+// IsConcatenation reports whether the expression is l || r.
+func (e Expr) IsConcatenation() bool {
+	x := e.node.GetAExpr()
+	return x != nil && x.Kind == pg_query.A_Expr_Kind_AEXPR_OP && x.Lexpr != nil && operator(x.Name, x.Location).Name == "||"
+}
+
+// HasNames reports whether names in the expression are not bound to columns.
+func (e Expr) HasNames() bool {
+	found := false
+	walk(e.node, func(m any) bool {
+		_, is := m.(*pg_query.ColumnRef)
+		found = found || is
+		return !found
+	})
+	return found
+}

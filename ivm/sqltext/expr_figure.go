@@ -78,20 +78,27 @@ func (f figure) first(q Query) string {
 	if f.column != nil {
 		return f.column(q)
 	}
+	name, _ := FirstName(q)
+	return name
+}
+
+// FirstName returns the name of a query's first column, as far as its text tells: of a star it does not.
+func FirstName(q Query) (name string, known bool) {
 	switch q := q.(type) {
 	case *SetOp:
-		return f.first(q.Left)
+		return FirstName(q.Left)
 	case *Values:
-		return "column1"
+		return "column1", len(q.Rows[0]) > 0 && !q.Rows[0][0].Star()
 	case *Select:
-		if len(q.Targets) > 0 && q.Targets[0].Alias == "" {
-			return FigureName(q.Targets[0].Expr, nil)
-		}
-		if len(q.Targets) > 0 {
-			return q.Targets[0].Alias
+		switch {
+		case len(q.Targets) == 0 || q.Targets[0].Expr.Star():
+		case q.Targets[0].Alias != "":
+			return q.Targets[0].Alias, true
+		default:
+			return FigureName(q.Targets[0].Expr, nil), true
 		}
 	}
-	return "?column?"
+	return "?column?", false
 }
 
 // syntaxName returns the name of what the grammar writes like a function, or "".

@@ -41,7 +41,7 @@ func (e Expr) Scale(known Scales) Scale {
 	case *pg_query.Node_MinMaxExpr:
 		return oneScale(n.MinMaxExpr.Args, of)
 	case *pg_query.Node_CaseExpr:
-		return oneScale(arms(n.CaseExpr), of)
+		return oneScale(results(n.CaseExpr), of)
 	case *pg_query.Node_FuncCall:
 		return scaleOfCall(n.FuncCall, of)
 	}

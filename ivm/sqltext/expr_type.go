@@ -26,7 +26,11 @@ func IsString(typ string) bool {
 // incomparable are types without equality, or with one by which different values are equal.
 var incomparable = []string{
 	"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle", "jsonpath", "refcursor", "pg_snapshot", "txid_snapshot",
+	UnknownRow,
 }
+
+// UnknownRow stands for the type of rows whose columns only the server knows. They are compared by their text.
+const UnknownRow = "row of unknown columns"
 
 // Record is the type of a row that no type was given to. No table can have a column of it.
 const Record = "record"
@@ -140,7 +144,7 @@ func (e Expr) Type(types Types) string {
 	case *pg_query.Node_MinMaxExpr:
 		return widest(n.MinMaxExpr.Args, of)
 	case *pg_query.Node_CaseExpr:
-		return widest(arms(n.CaseExpr), of)
+		return widest(results(n.CaseExpr), of)
 	case *pg_query.Node_FuncCall:
 		if types.Function != nil {
 			schema, name := qualified(n.FuncCall.Funcname)
@@ -159,18 +163,6 @@ func (e Expr) Type(types Types) string {
 		}
 	}
 	return ""
-}
-
-// arms are the results of CASE.
-func arms(c *pg_query.CaseExpr) []*pg_query.Node {
-	var arms []*pg_query.Node
-	for _, arm := range c.Args {
-		arms = append(arms, arm.GetCaseWhen().Result)
-	}
-	if c.Defresult != nil {
-		arms = append(arms, c.Defresult)
-	}
-	return arms
 }
 
 // typeOfCast is the type that a cast names.
@@ -376,6 +368,9 @@ func ParseExpr(text string, columns map[string]int) (Expr, error) {
 	q, err := ParseQuery("select " + text)
 	if err != nil {
 		return Expr{}, err
+	}
+	if problem := Unprintable(q); problem != nil {
+		return Expr{}, problem
 	}
 	return q.(*Select).Targets[0].Expr.Map(func(e Expr) (Expr, bool) {
 		ref, ok := e.Ref()

@@ -61,6 +61,8 @@ type Tail struct {
 	Limit, Offset Expr
 	WithTies      bool // FETCH FIRST … WITH TIES; Limit is set
 	Locks         []Lock
+
+	unprintable *Error // of the outermost query
 }
 
 // Lock is one FOR UPDATE or the like. The parser gives it no position.

@@ -7,9 +7,9 @@ import (
 )
 
 // ParseQuery parses one SELECT, VALUES or set operation. What it refuses, for its syntax or because no view can have it, it says with an *Error.
-// Every query that it returns prints faithfully: the text of its expressions parses to the same expressions again.
+// Every query that it returns prints faithfully, unless Unprintable says otherwise: the text of its expressions parses to the same expressions again.
 func ParseQuery(text string) (Query, error) {
-	tree, err := pg_query.Parse(text)
+	tree, err := parse(text)
 	if err != nil {
 		return nil, locatedIn(text, err)
 	}
@@ -17,13 +17,27 @@ func ParseQuery(text string) (Query, error) {
 	if problem == nil {
 		problem = checkQuery(stmt)
 	}
-	if problem == nil {
-		problem = checkPrint(stmt)
-	}
 	if problem != nil {
 		return nil, problem
 	}
-	return query(stmt), nil
+	q := query(stmt)
+	tailOf(q).unprintable = checkPrint(stmt)
+	return q, nil
+}
+
+// Unprintable returns the expression of a parsed query that has no faithful text, so that no SQL can be made of the query; nil if all have one.
+func Unprintable(q Query) *Error { return tailOf(q).unprintable }
+
+func tailOf(q Query) *Tail {
+	switch q := q.(type) {
+	case *Values:
+		return &q.Tail
+	case *SetOp:
+		return &q.Tail
+	case *Select:
+		return &q.Tail
+	}
+	return &Tail{}
 }
 
 // locatedIn is located with an offset in bytes; the parser counts characters.
@@ -236,7 +250,7 @@ func unit(n *pg_query.Node) []Expr {
 
 // Body is the text of a query without the semicolon that may end it, nor what stands behind that.
 func Body(text string) string {
-	tree, err := pg_query.Parse(text)
+	tree, err := parse(text)
 	if err != nil || len(tree.Stmts) == 0 || tree.Stmts[0].StmtLen == 0 {
 		return strings.TrimRight(text, " \t\r\n")
 	}

@@ -11,11 +11,17 @@ import (
 // RenameTables gives tables that a query reads other names. renamed gets a name as it is written, with or without its schema. All else stays
 // as it is, byte by byte; a query that cannot be parsed stays whole.
 func RenameTables(query string, renamed func(schema, name string) (newSchema, newName string, ok bool)) string {
+	text, _ := RenameTablesAt(query, renamed)
+	return text
+}
+
+// RenameTablesAt is RenameTables with a function that turns an offset in the new text into one in the query.
+func RenameTablesAt(query string, renamed func(schema, name string) (newSchema, newName string, ok bool)) (text string, original func(offset int) int) {
 	reads, err := ReadsOf(query)
 	if err != nil {
-		return query
+		return query, func(offset int) int { return offset }
 	}
-	tree, _ := pg_query.Parse(query)
+	tree, _ := parse(query)
 	r := renaming{query: query, tables: map[int]*TableRef{}, renamed: renamed}
 	for _, t := range reads.Tables {
 		r.tables[t.Pos] = t
@@ -36,7 +42,7 @@ func RenameTables(query string, renamed func(schema, name string) (newSchema, ne
 	for _, c := range columns {
 		r.column(c, shown)
 	}
-	return r.text()
+	return r.text(), r.original
 }
 
 // renaming collects what is replaced in a query.
@@ -94,6 +100,21 @@ func (r *renaming) end(at, parts int) int {
 		return at
 	}
 	return at + int(scan.Tokens[tokens-1].End)
+}
+
+// original is the offset in the query of one in the text. Within a new name it is where the old one begins.
+func (r *renaming) original(offset int) int {
+	longer := 0 // the text up to an edit than the query
+	for _, e := range r.edits {
+		switch start := e.start + longer; {
+		case offset < start:
+			return offset - longer
+		case offset < start+len(e.text):
+			return e.start
+		}
+		longer += len(e.text) - (e.end - e.start)
+	}
+	return offset - longer
 }
 
 func (r *renaming) text() string {

@@ -22,6 +22,9 @@ func TestParseQuery(t *testing.T) {
 			if err != nil {
 				return showError(data.Input, err)
 			}
+			if problem := Unprintable(q); problem != nil {
+				return showError(data.Input, problem)
+			}
 			shown := dump(q)
 			if data.Cmd == "tables" {
 				shown = dump(Tables(q))

@@ -7,8 +7,8 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 )
 
-// Tables returns every table that a query names, the names of CTEs among them, in the order of the text. It looks into the queries of WITH, of
-// FROM and of expressions.
+// Tables returns every table that a query names, in the order of the text, without the WITH queries that a name means where it stands. It looks
+// into the queries of WITH, of FROM and of expressions.
 func Tables(q Query) []*TableRef {
 	var w tableWalk
 	w.query(q)
@@ -16,23 +16,50 @@ func Tables(q Query) []*TableRef {
 	return w.tables
 }
 
-type tableWalk struct{ tables []*TableRef }
+type tableWalk struct {
+	tables []*TableRef
+	with   []string // the WITH queries that are visible
+}
 
 func (w *tableWalk) query(q Query) {
+	outer := w.with
+	defer func() { w.with = outer }()
 	switch q := q.(type) {
 	case *Select:
+		w.queries(q.With, q.Recursive)
 		w.body(q)
-		w.around(q.With, q.Tail)
+		w.tail(q.Tail)
 	case *Values:
+		w.queries(q.With, q.Recursive)
 		for _, row := range q.Rows {
 			w.exprs(row...)
 		}
-		w.around(q.With, q.Tail)
+		w.tail(q.Tail)
 	case *SetOp:
+		w.queries(q.With, q.Recursive)
 		w.query(q.Left)
 		w.query(q.Right)
-		w.around(q.With, q.Tail)
+		w.tail(q.Tail)
 	}
+}
+
+// queries walks WITH queries and makes them visible. Each sees those before it, and all where they are recursive.
+func (w *tableWalk) queries(with []CTE, recursive bool) {
+	visible := slices.Clone(w.with)
+	for _, c := range with {
+		visible = append(visible, c.Name)
+	}
+	for i, c := range with {
+		w.with = visible[:len(visible)-len(with)+i]
+		if recursive {
+			w.with = visible
+		}
+		w.query(c.Query)
+		if c.Cycle != nil {
+			w.exprs(c.Cycle.Value, c.Cycle.Default)
+		}
+	}
+	w.with = visible
 }
 
 func (w *tableWalk) body(s *Select) {
@@ -50,13 +77,7 @@ func (w *tableWalk) body(s *Select) {
 	}
 }
 
-func (w *tableWalk) around(with []CTE, t Tail) {
-	for _, c := range with {
-		w.query(c.Query)
-		if c.Cycle != nil {
-			w.exprs(c.Cycle.Value, c.Cycle.Default)
-		}
-	}
+func (w *tableWalk) tail(t Tail) {
 	w.order(t.Order)
 	w.exprs(t.Limit, t.Offset)
 }
@@ -64,7 +85,9 @@ func (w *tableWalk) around(with []CTE, t Tail) {
 func (w *tableWalk) from(f From) {
 	switch f := f.(type) {
 	case *TableRef:
-		w.tables = append(w.tables, f)
+		if f.Schema != "" || !slices.Contains(w.with, f.Name) {
+			w.tables = append(w.tables, f)
+		}
 		if f.Sample != nil {
 			w.exprs(f.Sample.Args...)
 			w.exprs(f.Sample.Repeatable)

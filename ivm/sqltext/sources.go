@@ -18,7 +18,7 @@ func ReadsOf(text string) (Reads, error) {
 	if _, err := ParseQuery(text); err != nil {
 		return Reads{}, err
 	}
-	tree, err := pg_query.Parse(text)
+	tree, err := parse(text)
 	if err != nil {
 		return Reads{}, err
 	}

@@ -98,7 +98,7 @@ func checkBody(sql string, raw *pg_query.RawStmt) error {
 
 // CheckExpression reports whether text is one scalar expression.
 func CheckExpression(text string) error {
-	tree, err := pg_query.Parse("select (" + text + "\n)")
+	tree, err := parse("select (" + text + "\n)")
 	if err != nil {
 		return located(err)
 	}

@@ -16,7 +16,7 @@ var rooms = map[string][]string{
 	"cmd/cli":              {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "cmd/verify", "generator", "generator/explain", "generator/migrations", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/demo":             {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
 	"cmd/drift":            {"generator/upgrade", "ivm/sqltext"},
-	"cmd/live":             {"cmd/drift", "generator", "generator/upgrade", "ivm/sqltext"},
+	"cmd/live":             {"cmd/drift", "generator", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
 	"cmd/pull":             {"generator", "generator/spec", "ivm/diag", "ivm/sqltext"},
 	"cmd/verify":           {"cmd/drift", "cmd/live", "generator", "generator/upgrade", "ivm/sqltext"},
 	"cmd/sandbox":          {},

@@ -1,0 +1,153 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// ORDER BY says nothing of a stored result, but rows of a subquery come in it, and array_agg and the like take them as they come.
+
+// ordering is an order in which rows come.
+type ordering struct {
+	keys []orderKey // nil where it is not one of columns that are seen outside
+}
+
+type orderKey struct {
+	sqltext.SortItem // without its expression
+	id               algebra.ColID
+}
+
+// unknownOrder is an order that cannot be written down outside of the query that makes it.
+var unknownOrder = &ordering{}
+
+// through is the order of a query that passes rows on, its items being what becomes of columns.
+func (o *ordering) through(items []algebra.Item) *ordering {
+	if o == nil {
+		return nil
+	}
+	passed := &ordering{}
+	for _, key := range o.keys {
+		at := slices.IndexFunc(items, func(i algebra.Item) bool {
+			id, ok := i.Expr.Column()
+			return ok && id == key.id
+		})
+		if at < 0 {
+			return unknownOrder
+		}
+		passed.keys = append(passed.keys, orderKey{key.SortItem, items[at].ID})
+	}
+	return passed
+}
+
+// items is the order as a call of an aggregate says it.
+func (o *ordering) items() []sqltext.SortItem {
+	var items []sqltext.SortItem
+	for _, key := range o.keys {
+		item := key.SortItem
+		item.Expr = sqltext.Column(int(key.id))
+		items = append(items, item)
+	}
+	return items
+}
+
+// tail resolves what may stand behind a query, which makes columns of targets if it is a SELECT, and returns the order of its rows, nil if it
+// has none.
+func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets []target) *ordering {
+	if len(t.Locks) > 0 {
+		r.errs.Add(refused(r.pos(at), "FOR "+t.Locks[0].Strength, "it would lock rows on each refresh"))
+	}
+	if !t.Limit.IsZero() || !t.Offset.IsZero() {
+		r.full(first(t.Limit.At(), t.Offset.At(), at), "LIMIT or OFFSET", "order and limit where the stream table is read")
+		r.bindAll([]sqltext.Expr{t.Limit, t.Offset}, &scope{ctes: s.ctes, outer: s.outer}, "LIMIT")
+	}
+	if len(t.Order) == 0 {
+		return nil
+	}
+	order := &ordering{}
+	for _, item := range t.Order {
+		id, ok := r.orderBy(item.Expr, s, rel, targets)
+		if !ok {
+			order = unknownOrder
+		}
+		if order != unknownOrder {
+			item.Expr = sqltext.Expr{}
+			order.keys = append(order.keys, orderKey{item, id})
+		}
+	}
+	return order
+}
+
+// orderBy resolves an item of ORDER BY: a position or a name of the output, or an expression, which may be one of the output.
+func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []target) (algebra.ColID, bool) {
+	if n, ok := e.Integer(); ok {
+		switch {
+		case rel.open != nil:
+		case n < 1 || n > len(rel.ids):
+			r.errs.Add(badPosition(r.pos(e.At()), "ORDER BY", n))
+		default:
+			return rel.ids[n-1], true
+		}
+		return 0, false
+	}
+	if ref, ok := e.Ref(); ok && len(ref.Parts) == 1 && !ref.Star {
+		if n := slices.Index(rel.names, ref.Parts[0]); n >= 0 {
+			return rel.ids[n], true
+		}
+	}
+	if targets == nil { // of a set operation: names and positions only
+		return 0, false
+	}
+	bound := r.bind(e, s, "")
+	n := slices.IndexFunc(targets, func(t target) bool {
+		if id, ok := bound.Column(); ok {
+			other, plain := r.plain(t.expr, s)
+			return plain && other == id
+		}
+		return sqltext.Equal(t.expr, e)
+	})
+	if n < 0 || n >= len(rel.ids) {
+		return 0, false
+	}
+	return rel.ids[n], true
+}
+
+// plain is the column that an expression is, if it is no more than that.
+func (r *resolver) plain(e sqltext.Expr, s *scope) (algebra.ColID, bool) {
+	if id, ok := e.Column(); ok {
+		return algebra.ColID(id), true
+	}
+	ref, ok := e.Ref()
+	if !ok || ref.Star {
+		return 0, false
+	}
+	return r.silent().column(ref, s)
+}
+
+func first(positions ...int) int {
+	if n := slices.IndexFunc(positions, func(p int) bool { return p >= 0 }); n >= 0 {
+		return positions[n]
+	}
+	return 0
+}
+
+// insensitive are PostgreSQL's aggregates that take rows in any order.
+var insensitive = []string{
+	"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor", "range_agg", "range_intersect_agg",
+	"stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "corr", "covar_pop", "covar_samp",
+	"regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+}
+
+// ordered is a call of an aggregate over rows that come in an order: it takes them in that order from any relation. It is noted where that cannot be
+// said.
+func (r *resolver) ordered(e sqltext.Expr, call sqltext.Call, order *ordering) sqltext.Expr {
+	if order == nil || call.Distinct || call.WithinGroup || r.isBuiltin(call) && slices.Contains(insensitive, call.Name) {
+		return e
+	}
+	if len(order.keys) == 0 {
+		r.full(call.Pos, "ORDER BY in a subquery, in whose order "+call.Name+"() takes its rows", "write the order into the call: "+call.Name+"(… order by …)")
+		return e
+	}
+	return e.Ordered(order.items())
+}
