@@ -308,7 +308,12 @@ func typeOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) string) string {
 		return typ
 	}
 	switch arg, _, _ := strings.Cut(of(f.Args[0]), "("); name {
-	case "abs", "min", "max", "bit_and", "bit_or", "bit_xor", "overlay", "set_bit":
+	case "abs", "min", "max", "bit_and", "bit_or", "bit_xor", "overlay", "set_bit", "array_append", "array_cat", "array_remove", "array_replace", "trim_array":
+		return arg
+	case "array_agg":
+		if arg != "" && !strings.HasSuffix(arg, "[]") {
+			arg += "[]"
+		}
 		return arg
 	case "sum":
 		return sums[arg]
@@ -343,7 +348,7 @@ var unhashable = []string{"bit", "bit varying", "money", "tsvector", "tsquery"}
 
 func isHashable(typ string) bool { return !slices.Contains(unhashable, typ) }
 
-// TypeOfFunction is the type of a built-in function whose results cannot be compared or not hashed, and of count; "" for others.
+// TypeOfFunction is the type of a built-in function whose results are arrays or cannot be compared or not hashed, and of count; "" for others.
 func TypeOfFunction(name string) string {
 	switch name {
 	case "json_agg", "json_object_agg", "json_build_object", "json_build_array", "to_json", "row_to_json", "array_to_json", "json_object",
@@ -355,6 +360,10 @@ func TypeOfFunction(name string) string {
 		return "point"
 	case "count":
 		return "bigint"
+	case "string_to_array", "regexp_split_to_array", "regexp_match", "tsvector_to_array":
+		return "text[]"
+	case "array_positions":
+		return "integer[]"
 	case "to_tsvector", "array_to_tsvector", "json_to_tsvector", "jsonb_to_tsvector", "setweight", "strip", "ts_delete", "ts_filter":
 		return "tsvector"
 	case "to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "tsquery_phrase", "ts_rewrite":
