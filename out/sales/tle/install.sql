@@ -5923,6 +5923,7 @@ create function sales.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set jit = off
 as $function$
 declare
     v_known    boolean;
@@ -6072,7 +6073,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '38f5bc806577d1ba8a8812d7a6c55f63', 'extension');
+values ('sales', '1.0.0', '7584b47518f8a0a076e1ea9f24647c73', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

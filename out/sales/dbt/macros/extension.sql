@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '38f5bc806577d1ba8a8812d7a6c55f63',
+        'digest': '7584b47518f8a0a076e1ea9f24647c73',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
