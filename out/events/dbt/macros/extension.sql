@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '41a14cb3af31dcd63b1741f01f9dcd94',
+        'digest': '0a2f5f4ac112d8e888ab08d90e605bb2',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

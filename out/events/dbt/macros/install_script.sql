@@ -511,11 +511,11 @@ as $function$
 begin
     case p_outbox
         when 'shop_events' then
-            return (select case when s.is_called then s.last_value else 0 end from events.outbox_shop_events_ids s);
+            return (select case when s.is_called then s.last_value else 0::bigint end from events.outbox_shop_events_ids s);
         when 'account_events' then
-            return (select case when s.is_called then s.last_value else 0 end from events.outbox_account_events_ids s);
+            return (select case when s.is_called then s.last_value else 0::bigint end from events.outbox_account_events_ids s);
         else
-            return 0;
+            return 0::bigint;
     end case;
 end;
 $function$;
@@ -566,7 +566,7 @@ begin
             from (
                 select e.id
                 from unnest(p_ids) r
-                cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+                cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
                 limit p_limit
             ) s;
         when 'account_events' then
@@ -575,7 +575,7 @@ begin
             from (
                 select e.id
                 from unnest(p_ids) r
-                cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+                cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
                 limit p_limit
             ) s;
     end case;
@@ -604,7 +604,7 @@ begin
             select count(*) as row_count, max(s.id) as last_id into v_ahead from (select e.id from events.outbox_shop_events e where e.id > p_after order by e.id limit 1000) s;
             select count(*) as row_count, max(s.id) as last_id
             into v_among
-            from (select e.id from unnest(p_among) r cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
+            from (select e.id from unnest(p_among) r cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
             if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
                 v_last := (select max(e.id) from events.outbox_shop_events e);
             end if;
@@ -612,7 +612,7 @@ begin
             select count(*) as row_count, max(s.id) as last_id into v_ahead from (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit 1000) s;
             select count(*) as row_count, max(s.id) as last_id
             into v_among
-            from (select e.id from unnest(p_among) r cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
+            from (select e.id from unnest(p_among) r cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
             if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
                 v_last := (select max(e.id) from events.outbox_account_events e);
             end if;
@@ -663,12 +663,12 @@ create function events.pgt_publishers(p_outbox text)
 as $function$
 declare
     v_tables oid[] := case p_outbox
-        when 'shop_events' then array[to_regclass('events.outbox_shop_events')]
-        when 'account_events' then array[to_regclass('events.outbox_account_events')]
+        when 'shop_events' then array[to_regclass('events.outbox_shop_events')::oid]
+        when 'account_events' then array[to_regclass('events.outbox_account_events')::oid]
     end;
     v_next   bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_keys   oid := case p_outbox
-        when 'account_events' then 667657102
+        when 'account_events' then 667657102::oid
     end;
 begin
     return query
@@ -881,11 +881,11 @@ create function events.pgt_group_state(
     set jit = off
 as $function$
 declare
-    v_cur    bigint;
-    v_open   bigint;
-    v_due    bigint; -- and held
-    v_apart  int8multirange;
-    v_stirs  int8multirange;
+    v_cur   bigint;
+    v_open  bigint;
+    v_due   bigint; -- and held
+    v_stirs int8multirange;
+    v_apart int8multirange;
 begin
     max_id := coalesce((select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b), 0);
     select min(h.cur) filter (where h.lane = 0) into v_cur
@@ -898,9 +898,10 @@ begin
     join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
     left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
     -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
-    select range_agg(r), range_agg(r) filter (where l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
+    select range_agg(r) filter (where l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
                 select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            )))) into v_apart, v_stirs
+            )))), range_agg(r)
+    into v_stirs, v_apart
     from events.pgt_lease_heads(p_group) h
     join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state in ('gap', 'held')
     cross join lateral unnest(l.ids) r
@@ -1381,26 +1382,23 @@ $function$;
 comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many.';
 
 -- Locks what a consumer holds; null if it commits, rejects or extends some of that just now.
--- Writes nothing; locks rows of pgt_lease_log.
+-- Locks rows of pgt_lease_log.
 create function events.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
     returns tid[]
-    language plpgsql
+    language sql
 as $function$
-declare
-    v_held tid[];
-    v_free tid[];
-begin
-    v_held := array(
-        select l.ctid
+    with held as materialized (
+        select l.ctid as at
         from events.pgt_lease_heads(p_group) h
         join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.consumer_id = p_consumer
-    );
-    v_free := array(select l.ctid from events.pgt_lease_log l where l.ctid = any (v_held) for update skip locked);
-    return case when cardinality(v_free) = cardinality(v_held) then v_free end;
-end;
+    ),
+    locked as materialized (
+        select l.ctid as at from events.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
+    )
+    select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
-comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is 'Locks what a consumer holds; null if it commits, rejects or extends some of that just now.';
+comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is 'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log.';
 
 -- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of
 -- it. Returns whether it did, which it does not if the consumer commits one just now.
@@ -1650,7 +1648,7 @@ create function events.pgt_grant_row(
     language plpgsql
 as $function$
 declare
-    v_rest    int8multirange := '{}';
+    v_rest    int8multirange := int8multirange();
     v_lost_by text[] := events.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer));
 begin
     if p_lease.attempts >= p_group.max_attempts then
@@ -1715,7 +1713,7 @@ declare
     v_held    tid[] := events.pgt_lock_leases(p_group, p_consumer);
     v_lease   events.pgt_lease_log;
     v_granted record;
-    v_left    bigint := p_batch_size;
+    v_left    bigint := p_batch_size::bigint;
 begin
     busy := v_held is null;
     for v_lease in
@@ -1888,20 +1886,19 @@ end;
 $function$;
 comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.';
 
--- Notes that there is a consumer of this name.
+-- Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.
 -- Writes pgt_consumers.
 create function events.pgt_register(p_group_no integer, p_consumer text)
     returns void
     language plpgsql
-    set lock_timeout = '10ms'
 as $function$
 begin
-    insert into events.pgt_consumers (group_no, consumer_id) values (p_group_no, p_consumer) on conflict do nothing;
-exception when lock_not_available then
-    null; -- somebody does it in an open transaction; others do not wait for that
+    if pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || p_group_no || ' ' || p_consumer, 0)) then
+        insert into events.pgt_consumers (group_no, consumer_id) values (p_group_no, p_consumer) on conflict do nothing;
+    end if;
 end;
 $function$;
-comment on function events.pgt_register(int4, text) is 'Notes that there is a consumer of this name.';
+comment on function events.pgt_register(int4, text) is 'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.';
 
 -- Refuses a poll of a group that there is not, or by a consumer without a name.
 -- Reads pgt_consumer_groups.
@@ -2146,7 +2143,7 @@ declare
     v_no    bigint;
     v_last  bigint := p_offset;
     v_asked record;
-    v_gap   int8multirange := '{}';
+    v_gap   int8multirange := int8multirange();
     v_start bigint;
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
@@ -2170,7 +2167,7 @@ begin
     if not isempty(v_gap) then
         perform events.pgt_keep_gap(
             p_group.group_no, v_no + 2, v_no + 1, v_last, v_gap, case when v_asked.vxids = '{}' then v_asked.xids end, nullif(v_asked.vxids, '{}'),
-            case when v_asked.vxids = '{}' then 'infinity' else '-infinity' end, clock_timestamp()
+            case when v_asked.vxids = '{}' then timestamptz 'infinity' else '-infinity' end, clock_timestamp()
         );
     end if;
 
@@ -2384,7 +2381,7 @@ begin
     if v_ids is null then
         -- What has come of gaps, and what comes next.
         if v_come is not null then
-            v_left := p_batch_size - events.pgt_count_ids(v_come);
+            v_left := (p_batch_size - events.pgt_count_ids(v_come))::integer;
         end if;
         case v_group.outbox_name
             when 'shop_events' then
@@ -3032,7 +3029,7 @@ as $function$
 declare
     v_head  record;
     v_told  record;
-    v_count bigint := 0;
+    v_count bigint := 0::bigint;
     v_free  text[];
 begin
     for v_head in
@@ -3317,7 +3314,7 @@ begin
         where n.nspname = 'events'
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['events.pgt_settings'::regclass]::oid[])
+          and (t.tgrelid <> all (array['events.outbox_account_events'::regclass, 'events.pgt_settings'::regclass]::oid[])
               or t.tgname like 'events!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
@@ -3607,7 +3604,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '41a14cb3af31dcd63b1741f01f9dcd94', 'plain');
+values ('events', '1.0.0', '0a2f5f4ac112d8e888ab08d90e605bb2', 'plain');
 
 select events.attach();
 {% endraw %}
