@@ -1485,7 +1485,8 @@ create function events.pgt_keep_gap(
     language plpgsql
 as $function$
 declare
-    v_others record;
+    v_others int8multirange;
+    v_since  timestamptz;
 begin
     if p_xids is not null and p_vxids is null then
         with alike as (
@@ -1507,12 +1508,12 @@ begin
             where l.group_no = p_group_no and l.lane = 0 and l.no in (select c.no from chosen c where c.fits)
             returning l.ids, l.leased_at
         )
-        select range_agg(r) as ids, min(t.leased_at) as since into v_others from taken t cross join lateral unnest(t.ids) r;
+        select range_agg(r), min(t.leased_at) into v_others, v_since from taken t cross join lateral unnest(t.ids) r;
     end if;
     insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
     values (
-        p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others.ids, '{}'), p_xids, p_vxids, p_until,
-        least(p_since, v_others.since)
+        p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
+        least(p_since, v_since)
     );
     return p_last_no + 1;
 end;
@@ -2156,6 +2157,7 @@ create function events.pgt_start(p_group events.pgt_consumer_groups, p_offset bi
 as $function$
 declare
     v_no    bigint;
+    v_drawn bigint;
     v_last  bigint := p_offset;
     v_asked record;
     v_gap   int8multirange := int8multirange();
@@ -2169,9 +2171,10 @@ begin
 
     if p_offset is null then
         -- What is not to be seen of the ids up to here may still come.
-        v_last := events.pgt_outbox_drawn(p_group.outbox_name);
+        v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
+        v_last := greatest(v_drawn, (select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b));
         select a.xids, a.vxids into v_asked from events.pgt_ask(p_group.outbox_name) a;
-        if v_asked.xids <> '{}' or v_asked.vxids <> '{}' then
+        if v_asked.xids <> '{}' or v_asked.vxids <> '{}' or v_last > v_drawn then
             v_gap := int8multirange(int8range(0, v_last, '(]'))
                 - coalesce((select s.ids from events.pgt_outbox_seen(p_group.outbox_name, 0, v_last, null) s), '{}');
         end if;
@@ -2181,8 +2184,9 @@ begin
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
     if not isempty(v_gap) then
         perform events.pgt_keep_gap(
-            p_group.group_no, v_no + 2, v_no + 1, v_last, v_gap, case when v_asked.vxids = '{}' then v_asked.xids end, nullif(v_asked.vxids, '{}'),
-            case when v_asked.vxids = '{}' then timestamptz 'infinity' else '-infinity' end, clock_timestamp()
+            p_group.group_no, v_no + 2, v_no + 1, v_last, v_gap,
+            case when v_asked.vxids = '{}' and v_last <= v_drawn then v_asked.xids end, nullif(v_asked.vxids, '{}'),
+            case when v_asked.vxids = '{}' and v_last <= v_drawn then timestamptz 'infinity' else '-infinity' end, clock_timestamp()
         );
     end if;
 
@@ -3619,4 +3623,4 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '0a2f5f4ac112d8e888ab08d90e605bb2', 'extension');
+values ('events', '1.0.0', '3294a7c3b95494d9f026eb00071beabd', 'extension');

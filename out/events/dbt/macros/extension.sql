@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '0a2f5f4ac112d8e888ab08d90e605bb2',
+        'digest': '3294a7c3b95494d9f026eb00071beabd',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
