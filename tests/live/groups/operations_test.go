@@ -1,7 +1,6 @@
 package groups
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -298,8 +296,7 @@ func (w *world) commit(g *group, consumer string) {
 // mayLose runs a statement, and tells that it failed since a lease is lost.
 func (w *world) mayLose(conn *pgx.Conn, sql string, args ...any) (got int64, lost bool) {
 	err := conn.QueryRow(w.ctx, sql, args...).Scan(&got)
-	var failed *pgconn.PgError
-	if errors.As(err, &failed) && failed.Code == "55000" && strings.HasPrefix(failed.Message, "lease lost: consumer ") {
+	if leaseLost(err) {
 		return 0, true
 	}
 	if err != nil {
