@@ -762,7 +762,8 @@ begin
             from (
                 select e.id
                 from events.outbox_account_events e
-                where (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint = p_lane and e.id > p_after and e.id <= p_upto and (p_apart is null or not p_apart @> e.id)
+                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
+                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not p_apart @> e.id)
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
@@ -796,7 +797,8 @@ begin
             from (
                 select e.id
                 from events.outbox_account_events e
-                where (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint = p_lane and e.id > p_after and e.id <= p_upto and (p_apart is null or not p_apart @> e.id)
+                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
+                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not p_apart @> e.id)
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
@@ -2082,11 +2084,18 @@ declare
     v_tries integer;
     v_left  integer := p_batch_size;
 begin
-    select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, v_now, p_visible) g;
-    if v_again.busy or v_again.ids is not null then
-        ids := v_again.ids;
-        attempts := v_again.attempts;
-        return;
+    if exists (
+        select
+        from events.pgt_lease_heads(p_group) h
+        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer
+    ) then
+        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, v_now, p_visible) g;
+        if v_again.busy or v_again.ids is not null then
+            ids := v_again.ids;
+            attempts := v_again.attempts;
+            return;
+        end if;
     end if;
     select w.water, w.apart into v_water from events.pgt_watermark(p_group, v_now, p_batch_size) w;
 
@@ -2128,7 +2137,7 @@ begin
         end if;
         ids := ids || v_ids;
         attempts := attempts || v_tries;
-        v_left := v_left - events.pgt_count_ids(v_ids)::integer;
+        v_left := v_left - (select sum(upper(r) - lower(r)) from unnest(v_ids) r)::integer;
         exit when v_left <= 0;
     end loop;
 end;
@@ -2493,6 +2502,8 @@ declare
     v_offset bigint := least(p_last_offset, 9223372036854775806);
     v_lost   boolean;
     v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
+    v_head   record;
+    v_ended  bigint;
     v_last   bigint;
 begin
     perform events.pgt_require_consumer(p_consumer);
@@ -2503,24 +2514,22 @@ begin
             detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
             hint = 'Give the id of the last row that was handled.';
     end if;
-    with heads as materialized (
-        select v_group.group_no as group_no, h.lane, h.floor_no
-        from events.pgt_lease_heads(v_group) h
-        where h.lane > 0
-    ),
-    committed as (
-        update events.pgt_lease_log l
-        set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
-            ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
-            committed_at = clock_timestamp(),
-            committed_id = upper(l.ids * v_upto) - 1
-        from heads h
-        where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
-          and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
-          and (p_lease_id is null or l.lease_id = p_lease_id)
-        returning l.committed_id
-    )
-    select max(c.committed_id) into v_last from committed c;
+    for v_head in select h.lane, h.floor_no from events.pgt_lease_heads(v_group) h where h.lane > 0 loop
+        -- One lane at a time, by the key: all at once, the whole log may be read.
+        for v_ended in
+            update events.pgt_lease_log l
+            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
+                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
+                committed_at = clock_timestamp(),
+                committed_id = upper(l.ids * v_upto) - 1
+            where l.group_no = v_group.group_no and l.lane = v_head.lane and l.no >= v_head.floor_no
+              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+              and (p_lease_id is null or l.lease_id = p_lease_id)
+            returning l.committed_id
+        loop
+            v_last := greatest(v_last, v_ended);
+        end loop;
+    end loop;
     if v_last is not null then
         return v_last;
     end if;
@@ -3609,7 +3618,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '3294a7c3b95494d9f026eb00071beabd', 'plain');
+values ('events', '1.0.0', 'e04da5c3955d1c9547813e255e6fa08a', 'plain');
 
 select events.attach();
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '3294a7c3b95494d9f026eb00071beabd',
+        'digest': 'e04da5c3955d1c9547813e255e6fa08a',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
