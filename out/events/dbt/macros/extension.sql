@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': 'e04da5c3955d1c9547813e255e6fa08a',
+        'digest': '8cbb4cea552740071a0f3a821433ec1a',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

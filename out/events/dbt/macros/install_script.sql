@@ -746,7 +746,7 @@ comment on function events.pgt_lanes_seen(text, int8multirange) is 'Those of som
 
 -- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.
 -- Reads the outbox.
-create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart int8multirange)
+create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart int8multirange[])
     returns int8multirange
     language plpgsql
     stable
@@ -762,7 +762,7 @@ begin
                 select e.id
                 from events.outbox_account_events e
                 where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
-                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not p_apart @> e.id)
+                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
@@ -770,7 +770,7 @@ begin
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.';
+comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.';
 
 -- The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.
 -- Reads the outbox.
@@ -779,7 +779,7 @@ create function events.pgt_lane_waiting(
     p_lane smallint,
     p_after bigint,
     p_upto bigint,
-    p_apart int8multirange,
+    p_apart int8multirange[],
     out next_id bigint,
     out waiting bigint
 )
@@ -797,7 +797,7 @@ begin
                 select e.id
                 from events.outbox_account_events e
                 where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
-                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not p_apart @> e.id)
+                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
@@ -807,7 +807,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.';
+comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.';
 
 -- The outbox that is meant by its name, its table's name, or its stream table's name with or without the schema; it must be enabled.
 -- Reads pgt_outbox_config.
@@ -887,7 +887,7 @@ declare
     v_open  bigint;
     v_due   bigint; -- and held
     v_stirs int8multirange;
-    v_apart int8multirange;
+    v_apart int8multirange[];
 begin
     max_id := coalesce((select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b), 0);
     select min(h.cur) filter (where h.lane = 0) into v_cur
@@ -900,17 +900,21 @@ begin
     join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
     left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
     -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
-    select range_agg(r) filter (where l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
-                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            )))), range_agg(r)
-    into v_stirs, v_apart
+    select range_agg(r)
+    into v_stirs
     from events.pgt_lease_heads(p_group) h
-    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state in ('gap', 'held')
+    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no
     cross join lateral unnest(l.ids) r
-    where h.lane = 0;
+    where h.lane = 0 and l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            )));
     lag_rows := leased_rows + v_due + events.pgt_outbox_ahead(p_group.outbox_name, v_cur, v_stirs);
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
+        select array_agg(l.ids) into v_apart
+        from events.pgt_lease_heads(p_group) h
+        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state in ('gap', 'held')
+        where h.lane = 0;
         select least(v_open, min(n.next_id) - 1), lag_rows + coalesce(sum(n.waiting), 0)::bigint
         into v_open, lag_rows
         from events.pgt_lease_heads(p_group) h
@@ -1429,26 +1433,30 @@ create function events.pgt_reappend(p_group_no integer, p_no bigint, p_last_no b
     language plpgsql
 as $function$
 declare
-    v_row record;
+    v_rows bigint;
 begin
-    select l.* into v_row
-    from events.pgt_lease_log l
-    where l.group_no = p_group_no and l.lane = 0 and l.no = p_no and l.state <> 'done'
-    for update skip locked;
-    if not found then
-        return p_last_no;
-    end if;
-    update events.pgt_lease_log l
-    set state = 'done'
-    where l.group_no = p_group_no and l.lane = 0 and l.no = p_no;
+    -- In one statement: a large set of ids is copied as it is stored.
+    with open as materialized (
+        select l.*
+        from events.pgt_lease_log l
+        where l.group_no = p_group_no and l.lane = 0 and l.no = p_no and l.state <> 'done'
+        for update skip locked
+    ),
+    closed as (
+        update events.pgt_lease_log l
+        set state = 'done'
+        from open o
+        where l.group_no = p_group_no and l.lane = 0 and l.no = p_no
+        returning o.state, o.ids, o.lease_id, o.xids, o.vxids, o.consumer_id, o.until, o.attempts, o.leased_at, o.lost_by
+    )
     insert into events.pgt_lease_log (
         group_no, no, cur, floor_no, state, ids, lease_id, xids, vxids, consumer_id, until, attempts, leased_at, lost_by
     )
-    select p_group_no, p_last_no + 1, h.cur, p_no + 1, v_row.state, v_row.ids, v_row.lease_id, v_row.xids, v_row.vxids, v_row.consumer_id, v_row.until,
-           v_row.attempts, v_row.leased_at, v_row.lost_by
-    from events.pgt_lease_log h
+    select p_group_no, p_last_no + 1, h.cur, p_no + 1, c.state, c.ids, c.lease_id, c.xids, c.vxids, c.consumer_id, c.until, c.attempts, c.leased_at, c.lost_by
+    from events.pgt_lease_log h, closed c
     where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no;
-    return p_last_no + 1;
+    get diagnostics v_rows = row_count;
+    return p_last_no + v_rows;
 end;
 $function$;
 
@@ -1492,7 +1500,7 @@ begin
         taken as (
             update events.pgt_lease_log l
             set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no in (select c.no from chosen c where c.fits)
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (array(select c.no from chosen c where c.fits))
             returning l.ids, l.leased_at
         )
         select range_agg(r), min(t.leased_at) into v_others, v_since from taken t cross join lateral unnest(t.ids) r;
@@ -1537,7 +1545,7 @@ begin
         with looked as (
             update events.pgt_lease_log l
             set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no = any (p_due)
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
             returning l.ids - coalesce(p_come, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
         ),
         narrowed as (
@@ -1621,13 +1629,13 @@ begin
         update events.pgt_lease_log l
         set ids = l.ids - pgt_settle.ids,
             state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
-        where l.group_no = p_group_no and l.lane = 0 and l.no = any (v_due) and l.ids && pgt_settle.ids;
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
         return;
     end if;
     v_due := array(
         select l.no
         from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.lane = 0 and l.no = any (v_due) and (v_ask or l.xids is not null or l.ids && pgt_settle.ids)
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and (v_ask or l.xids is not null or l.ids && pgt_settle.ids)
     );
     last_no := events.pgt_narrow_gaps(
         p_group_no, p_floor_no, last_no, p_cur, p_now, v_due, ids, v_snapshot, v_drawn, v_xids, v_vxids
@@ -1947,7 +1955,7 @@ create function events.pgt_watermark(
     p_now timestamptz,
     p_batch_size integer,
     out water bigint,
-    out apart int8multirange
+    out apart int8multirange[]
 )
     language plpgsql
 as $function$
@@ -1962,6 +1970,7 @@ declare
     v_seen    record;
     v_visible int8multirange;
     v_gap     int8multirange;
+    v_free    int8multirange;
     v_held    record;
 begin
     select l.no, l.cur, l.floor_no into v_head
@@ -2001,12 +2010,14 @@ begin
             select range_agg(r)
             from events.pgt_lease_log l
             cross join lateral unnest(l.ids) r
-            where l.group_no = p_group.group_no and l.lane = 0 and l.no = any (v_open.gaps || v_open.held)
+            where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_open.gaps || v_open.held)
         ), '{}')) s;
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
-        v_no := events.pgt_narrow_gaps(
-            p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_open.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
-        );
+        if v_open.gaps is not null then
+            v_no := events.pgt_narrow_gaps(
+                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_open.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+            );
+        end if;
         v_gap := int8multirange(int8range(water, v_upto, '(]')) - v_visible;
         if not isempty(v_gap) and (v_asked.xids <> '{}' or v_asked.vxids <> '{}' or upper(v_gap) - 1 > v_drawn) then
             v_no := events.pgt_keep_gap(
@@ -2034,8 +2045,11 @@ begin
             insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until)
             values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'held', v_held.ids, v_held.xids, 'infinity');
         end if;
-        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no = any (v_open.held);
-        perform events.pgt_give_back_lanes(p_group, v_visible - v_held.ids - int8multirange(int8range(water, null, '()')));
+        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_open.held);
+        v_free := v_visible - v_held.ids - int8multirange(int8range(water, null, '()'));
+        if not isempty(v_free) then
+            perform events.pgt_give_back_lanes(p_group, v_free);
+        end if;
         if v_no = v_head.no and v_upto > water then
             v_no := v_no + 1;
             insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'done', '{}');
@@ -2045,10 +2059,9 @@ begin
         v_no := events.pgt_reappend(p_group.group_no, v_open.floor_no, v_no);
     end if;
     water := v_upto;
-    apart := (
-        select range_agg(r)
+    apart := ( -- few, which may be large: to make one of them would sort all of their ranges
+        select array_agg(l.ids)
         from events.pgt_lease_log l
-        cross join lateral unnest(l.ids) r
         where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.state in ('gap', 'held')
     );
 end;
@@ -3617,7 +3630,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e04da5c3955d1c9547813e255e6fa08a', 'plain');
+values ('events', '1.0.0', '8cbb4cea552740071a0f3a821433ec1a', 'plain');
 
 select events.attach();
 {% endraw %}
