@@ -74,7 +74,7 @@ drop function events.pgt_lease_heads(events.pgt_consumer_groups);
 drop function events.pgt_outbox_name(text);
 drop function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]);
 drop function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]);
-drop function events.pgt_lanes_seen(text, int8multirange);
+drop function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
 drop function events.pgt_outbox_next(text, int8, int4);
 drop function events.pgt_publishers(text);
 drop function events.pgt_published_at(text, int8);

@@ -720,30 +720,47 @@ end;
 $function$;
 comment on function events.pgt_outbox_next(text, int8, int4) is 'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.';
 
--- Those of some ids that an ordered outbox shows, with the hashes of their keys, and the snapshot that shows them.
--- Reads the outbox.
+-- What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys.
+-- Returns the numbers of those gaps and held rows, too, and the snapshot.
+-- Reads the outbox, pgt_lease_log.
 create function events.pgt_lanes_seen(
-    p_outbox text,
-    p_ids int8multirange,
+    p_group events.pgt_consumer_groups,
+    p_floor_no bigint,
+    p_now timestamptz,
+    p_after bigint,
+    p_upto bigint,
     out ids bigint[],
     out hashes bigint[],
+    out gaps bigint[],
+    out held bigint[],
     out snapshot pg_snapshot
 )
     language plpgsql
-    stable -- so all is of the caller's snapshot
+    stable -- so all is of the caller's snapshot: a row that is seen is seen with all that came before it under the same lock
 as $function$
+declare
+    v_ids int8multirange;
 begin
     snapshot := pg_current_snapshot();
-    case p_outbox
+    select array_agg(distinct l.no) filter (where l.state = 'gap'), array_agg(distinct l.no) filter (where l.state = 'held'), range_agg(r)
+    into gaps, held, v_ids
+    from events.pgt_lease_log l
+    cross join lateral unnest(l.ids) r
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
+      and (l.until <= p_now or l.vxids is not null or (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            )));
+    v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
+    case p_group.outbox_name
         when 'account_events' then
             select coalesce(array_agg(e.id), '{}'), coalesce(array_agg(hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
             into ids, hashes
-            from unnest(p_ids) r
+            from unnest(v_ids) r
             cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e;
     end case;
 end;
 $function$;
-comment on function events.pgt_lanes_seen(text, int8multirange) is 'Those of some ids that an ordered outbox shows, with the hashes of their keys, and the snapshot that shows them.';
+comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is 'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot.';
 
 -- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.
 -- Reads the outbox.
@@ -1983,18 +2000,14 @@ begin
         perform events.pgt_group(p_group.group_name);
         return;
     end if;
-    select coalesce(min(o.no), v_head.no + 1) as floor_no,
+    select coalesce(min(l.no), v_head.no + 1) as floor_no,
            count(*) > 0 as there,
-           array_agg(o.no) filter (where o.due and o.state = 'gap') as gaps,
-           array_agg(o.no) filter (where o.due and o.state = 'held') as held
-    into v_open
-    from (
-        select l.no, l.state, l.until <= p_now or (l.xids is null or exists (
+           bool_or(l.until <= p_now or l.vxids is not null or (l.xids is null or exists (
                 select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            )) as due
-        from events.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done'
-    ) o;
+            ))) as due
+    into v_open
+    from events.pgt_lease_log l
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
     v_no := v_head.no;
     water := v_head.cur;
     select n.last_id, n.row_count into v_upto, v_rows from events.pgt_outbox_next(p_group.outbox_name, water, greatest(p_batch_size, 1000)) n;
@@ -2003,20 +2016,14 @@ begin
     if v_rows > 0 and not v_open.there and v_upto - water = v_rows then
         v_no := v_no + 1; -- none is missing
         insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
-    elsif v_rows > 0 or v_open.gaps is not null or v_open.held is not null then
+    elsif v_rows > 0 or v_open.due then
         v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
         select a.xids, a.vxids, a.marks into v_asked from events.pgt_ask(p_group.outbox_name) a;
-        select s.ids, s.hashes, s.snapshot into v_seen
-        from events.pgt_lanes_seen(p_group.outbox_name, int8multirange(int8range(water, v_upto, '(]')) + coalesce((
-            select range_agg(r)
-            from events.pgt_lease_log l
-            cross join lateral unnest(l.ids) r
-            where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_open.gaps || v_open.held)
-        ), '{}')) s;
+        select s.* into v_seen from events.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
-        if v_open.gaps is not null then
+        if v_seen.gaps is not null then
             v_no := events.pgt_narrow_gaps(
-                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_open.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
             );
         end if;
         v_gap := int8multirange(int8range(water, v_upto, '(]')) - v_visible;
@@ -2046,7 +2053,7 @@ begin
             insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until)
             values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'held', v_held.ids, v_held.xids, 'infinity');
         end if;
-        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_open.held);
+        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_seen.held);
         v_free := v_visible - v_held.ids - int8multirange(int8range(water, null, '()'));
         if not isempty(v_free) then
             perform events.pgt_give_back_lanes(p_group, v_free);
@@ -3631,7 +3638,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '8cbb4cea552740071a0f3a821433ec1a', 'plain');
+values ('events', '1.0.0', '2b4e08c5bc84284661459bf413112a09', 'plain');
 
 select events.attach();
 

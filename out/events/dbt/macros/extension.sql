@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '8cbb4cea552740071a0f3a821433ec1a',
+        'digest': '2b4e08c5bc84284661459bf413112a09',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
