@@ -15,6 +15,7 @@ drop function events.attach();
 drop function events.pgt_watch_consumers();
 drop function events.pgt_trim_leases();
 drop function events.pgt_is_idle(events.pgt_consumer_groups, "interval");
+drop function events.pgt_gap_holders();
 drop function events.consumer_lag(text);
 drop view events.pgt_consumer_group_lag;
 drop view events.pgt_consumer_status;

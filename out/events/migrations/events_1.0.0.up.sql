@@ -3026,6 +3026,32 @@ end;
 $function$;
 comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.';
 
+-- The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any
+-- other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.
+-- Reads pgt_lease_log, pg_locks, pg_stat_activity, pg_prepared_xacts.
+create function events.pgt_gap_holders()
+    returns table (outbox_name text, group_name text, first_id bigint, last_id bigint, pid integer, gid text, since timestamptz)
+    language sql
+    set jit = off
+as $function$
+    with publishers as materialized (
+        select o.outbox_name, p.vxid, p.xid, p.pid
+        from (select distinct g.outbox_name from events.pgt_consumer_groups g) o
+        cross join lateral events.pgt_publishers(o.outbox_name) p
+    )
+    select g.outbox_name, g.group_name, min(lower(l.ids)), max(upper(l.ids)) - 1, p.pid, x.gid, coalesce(x.prepared, a.xact_start, min(l.leased_at))
+    from events.pgt_consumer_groups g
+    cross join lateral events.pgt_lease_heads(g) h
+    join events.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
+    join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+    left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint % 4294967296 and x.database = current_database()
+    left join pg_stat_activity a on a.pid = p.pid
+    where h.lane = 0
+    group by g.outbox_name, g.group_name, p.vxid, p.pid, x.gid, x.prepared, a.xact_start
+    order by 1, 2, 7
+$function$;
+comment on function events.pgt_gap_holders() is 'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.';
+
 -- Whether nobody was heard of in a group for some time.
 -- Reads pgt_lease_log, pgt_consumers.
 create function events.pgt_is_idle(p_group events.pgt_consumer_groups, p_after interval)
@@ -3638,7 +3664,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '2b4e08c5bc84284661459bf413112a09', 'plain');
+values ('events', '1.0.0', '15af4e5bd02456e3d1e8eae616f51467', 'plain');
 
 select events.attach();
 
