@@ -30,6 +30,9 @@ type option func(*Object)
 func dumped(o *Object) { o.Dump = true }
 func holds(o *Object)  { o.Dump, o.Holds = true, true }
 
+// goesWithTable leaves it to the table to remove an object.
+func goesWithTable(o *Object) { o.Drop = "" }
+
 // fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
 func fires(when string) option {
 	return func(o *Object) {

@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -35,6 +36,9 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
 		Publication: spec.DerivedName(s.Extension.Name + "_" + table), DrainFn: in(table + "_drain"),
 	}
+	if o.OrderingKey != "" {
+		v.MarkFn, v.KeyLock = in(table+"_mark_key"), keyLock(s, o)
+	}
 	if o.Retention != nil {
 		v.Retention = o.Retention.Interval()
 	}
@@ -49,6 +53,12 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), in(table+"_segment"), in(table+"_retire")
 	}
 	return v
+}
+
+// keyLock is the first key of the advisory locks that mark keys of an ordered outbox. pg_locks shows it as an oid, which has no sign.
+func keyLock(s *spec.Spec, o *spec.Outbox) string {
+	digest := md5.Sum([]byte("sluice keys of outbox " + s.Extension.Schema + " " + o.Name))
+	return fmt.Sprint(binary.BigEndian.Uint32(digest[:4]) & math.MaxInt32)
 }
 
 // groupLock is the first key of the advisory locks of an extension's consumer groups; their numbers are the second.
@@ -72,13 +82,15 @@ func (b *builder) outboxCatalog(view render.Extension) {
 // outbox adds everything of one outbox, tables first.
 func (b *builder) outbox(o render.Outbox) {
 	if o.Event {
-		b.add("outbox/ids.sql", o, dumped)
 		b.add("outbox/table.sql", o, holds)
+		b.add("outbox/ids.sql", o, dumped, goesWithTable)
 		if o.Segmented() {
 			b.add("outbox/default.sql", o, holds)
 		}
 		if o.OrderingKey != "" {
 			b.add("outbox/lane_index.sql", o)
+			b.add("outbox/mark_key.sql", o)
+			b.add("outbox/mark_key_trigger.sql", o)
 		}
 		if o.Archive.Name != "" {
 			b.add("outbox/archive.sql", o, holds)
@@ -97,13 +109,18 @@ func (b *builder) outbox(o render.Outbox) {
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
-		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_published_at", "outbox/pgt_publishers",
-		"outbox/pgt_lane_next", "outbox/pgt_lane_waiting",
-		"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point",
+		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_drawn", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_outbox_ahead",
+		"outbox/pgt_published_at", "outbox/pgt_publishers",
 	} {
-		if ordered || name != "outbox/pgt_lane_next" && name != "outbox/pgt_lane_waiting" {
-			b.add(name+".sql", view)
+		b.add(name+".sql", view)
+	}
+	if ordered {
+		for _, name := range []string{"pgt_outbox_next", "pgt_lanes_seen", "pgt_lane_next", "pgt_lane_waiting"} {
+			b.add("outbox/"+name+".sql", view)
 		}
+	}
+	for _, name := range []string{"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point"} {
+		b.add(name+".sql", view)
 	}
 	if len(view.SegmentedOutboxes()) > 0 {
 		b.add("outbox/pgt_outbox_done.sql", view)
@@ -125,7 +142,10 @@ func (b *builder) consumerGroups(view render.Extension) {
 	for _, name := range []string{"pgt_outbox_sizes", "pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)
 	}
-	for _, name := range []string{"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_first_ids", "pgt_lost_by", "pgt_bury", "pgt_disown", "pgt_take_over", "pgt_reappend", "pgt_settle", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_check_poll"} {
+	for _, name := range []string{
+		"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_lost_by", "pgt_count_ids", "pgt_running", "pgt_ask", "pgt_bury", "pgt_lock_leases", "pgt_take_over",
+		"pgt_reappend", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row", "pgt_grant_again", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_register", "pgt_check_poll",
+	} {
 		b.add("group/"+name+".sql", view)
 	}
 	if ordered {
@@ -134,10 +154,10 @@ func (b *builder) consumerGroups(view render.Extension) {
 		}
 	}
 	for _, name := range []string{
-		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_has_lease", "pgt_raise_lease_lost", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group", "outbox_rows_consumed",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
-		"pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",
+		"pgt_gap_holders", "pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",
 	} {
 		b.add("group/"+name+".sql", view)
 	}

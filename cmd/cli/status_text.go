@@ -28,6 +28,9 @@ func statusText(s *live.Status) string {
 	if len(s.Groups) > 0 {
 		out.WriteString("\n" + groupsTable(s) + "\n")
 	}
+	if len(s.Gaps) > 0 {
+		out.WriteString("\n" + gapsTable(s) + "\n")
+	}
 	if len(s.Tasks) > 0 {
 		out.WriteString("\n" + tasksTable(s) + "\n")
 	}
@@ -75,6 +78,14 @@ func groupsTable(s *live.Status) string {
 		t.AppendRow(table.Row{r.Name, r.Outbox, r.Lag, r.Leased, r.Consumers, r.Healthy, r.DeadLetters})
 	}
 	return right(t, 3, 4, 5, 6, 7)
+}
+
+func gapsTable(s *live.Status) string {
+	t := statusTable("outbox with a gap", "from id", "it waits for", "open for")
+	for _, r := range s.Gaps {
+		t.AppendRow(table.Row{r.Outbox, r.FirstID, r.Holder(), live.Age(r.AgeSec)})
+	}
+	return right(t, 2, 4)
 }
 
 func tasksTable(s *live.Status) string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -59,6 +60,7 @@ type published struct {
 	ID       int64
 	EventID  string
 	Attempts int
+	LeaseID  int64
 }
 
 // consume polls and delivers, each in a transaction of its own.
@@ -66,7 +68,7 @@ func (c *consumers) consume(ctx context.Context, name string, conn *pgx.Conn) er
 	for ctx.Err() == nil {
 		last := closed(c.done) // before polling, or what is published in between would be missed
 		rows, err := conn.Query(ctx, `
-			select id, payload ->> 'event_id', attempts
+			select id, payload ->> 'event_id', attempts, lease_id
 			from events.poll_outbox('shipping', $1, $2, $3)`, name, pollBatch, pollSeconds)
 		if err != nil {
 			return err
@@ -91,8 +93,8 @@ func (c *consumers) consume(ctx context.Context, name string, conn *pgx.Conn) er
 	return ctx.Err()
 }
 
-// errLeaseLost takes a delivery back whose events went to another consumer.
-var errLeaseLost = errors.New("lease lost")
+// leaseLost is the SQLSTATE of commit_offset where the events went to another consumer.
+const leaseLost = "55000"
 
 // deliver is the work and the commit of the offset, together. A consumer that dies on the way returns its Loss.
 func (c *consumers) deliver(ctx context.Context, name string, conn *pgx.Conn, events []published) error {
@@ -119,20 +121,17 @@ func (c *consumers) deliver(ctx context.Context, name string, conn *pgx.Conn, ev
 				return err
 			}
 		}
-		var committed int64
-		err = tx.QueryRow(ctx, `select events.commit_offset('shipping', $1, $2)`, name, numbers[len(numbers)-1]).Scan(&committed)
-		if err == nil && committed == 0 {
-			err = errLeaseLost
-		}
+		_, err = tx.Exec(ctx, `select events.commit_offset('shipping', $1, $2, $3)`, name, numbers[len(numbers)-1], events[0].LeaseID)
 		return err
 	})
+	var failed *pgconn.PgError
 	switch {
 	case dying != "" && ctx.Err() == nil && err == nil:
 		return fmt.Errorf("%s and committed all the same", dying)
 	case dying != "" && ctx.Err() == nil:
 		return Loss{Worker: name, How: dying, Messages: len(events), ids: ids}
-	case errors.Is(err, errLeaseLost):
-		return nil
+	case errors.As(err, &failed) && failed.Code == leaseLost:
+		return nil // what it did is rolled back
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,6 +36,9 @@ func (s *Status) problems() []Problem {
 	for _, g := range s.Groups {
 		problems = append(problems, s.ofGroup(g)...)
 	}
+	for _, g := range s.Gaps {
+		problems = append(problems, ofGap(g)...)
+	}
 	for _, t := range s.Tasks {
 		if t.LastError != nil {
 			problems = append(problems, Problem{fmt.Sprintf("task %q failed: %s", t.Task, *t.LastError), "it is tried again with the next tick"})
@@ -122,6 +125,23 @@ func (s *Status) ofGroup(g GroupStatus) []Problem {
 			fmt.Sprintf("pgt_consumer_dead_letters tells their errors, and replay_dead_letters(%s) gives them another chance", sqltext.Literal(g.Name))})
 	}
 	return problems
+}
+
+// openSeconds is how long a publisher may stay open before somebody should look at it: retention, and events of the keys that it has published, wait for it.
+const openSeconds = 60
+
+func ofGap(g GapStatus) []Problem {
+	if g.AgeSec == nil || *g.AgeSec < openSeconds {
+		return nil
+	}
+	hint := "let it commit or roll back"
+	switch {
+	case g.GID != nil:
+		hint = fmt.Sprintf("commit prepared %[1]s; or rollback prepared %[1]s;", sqltext.Literal(*g.GID))
+	case g.PID != nil:
+		hint = fmt.Sprintf("let it commit, or select pg_terminate_backend(%d);", *g.PID)
+	}
+	return []Problem{{fmt.Sprintf("outbox %s waits for ids from %d on: %s has published to it and is open for %s", g.Outbox, g.FirstID, g.Holder(), Age(g.AgeSec)), hint}}
 }
 
 // call is the statement that calls a function of the extension with a name.

@@ -17,6 +17,7 @@ type Status struct {
 	Inboxes      []InboxStatus       `json:"inboxes"`
 	Outboxes     []OutboxStatus      `json:"outboxes"`
 	Groups       []GroupStatus       `json:"consumer_groups"`
+	Gaps         []GapStatus         `json:"gaps"`
 	Tasks        []TaskStatus        `json:"tasks"`
 	Problems     []Problem           `json:"problems"`
 }
@@ -78,6 +79,26 @@ type GroupStatus struct {
 	Paused      bool   `json:"paused" db:"paused"`
 }
 
+// GapStatus is a transaction that may still publish ids of an outbox, above which others were consumed.
+type GapStatus struct {
+	Outbox  string   `json:"outbox" db:"outbox"`
+	FirstID int64    `json:"first_id" db:"first_id"` // the lowest that it may have
+	PID     *int32   `json:"pid" db:"pid"`           // of its session; nil if it is prepared
+	GID     *string  `json:"gid" db:"gid"`           // of a prepared one
+	AgeSec  *float64 `json:"age_seconds" db:"age_seconds"`
+}
+
+// Holder names the transaction.
+func (g GapStatus) Holder() string {
+	switch {
+	case g.GID != nil:
+		return "prepared transaction " + sqltext.Literal(*g.GID)
+	case g.PID != nil:
+		return fmt.Sprintf("the transaction of pid %d", *g.PID)
+	}
+	return "a transaction" // that is being prepared just now
+}
+
 // TaskStatus is a background task.
 type TaskStatus struct {
 	Task      string   `json:"task" db:"task"`
@@ -88,7 +109,7 @@ type TaskStatus struct {
 
 // ReadStatus reads how the extension in a schema is doing, in one snapshot. It returns a Refusal if there is none.
 func ReadStatus(ctx context.Context, conn *pgx.Conn, schema string) (*Status, error) {
-	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Outboxes: []OutboxStatus{}, Groups: []GroupStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
+	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Outboxes: []OutboxStatus{}, Groups: []GroupStatus{}, Gaps: []GapStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error { return s.read(ctx, tx, schema) })
 	if err != nil {
@@ -126,7 +147,10 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 	if s.Outboxes, err = collectIf[OutboxStatus](in, "pgt_outbox_config", outboxesQuery); err != nil {
 		return err
 	}
-	s.Groups, err = collectIf[GroupStatus](in, "pgt_consumer_groups", groupsQuery)
+	if s.Groups, err = collectIf[GroupStatus](in, "pgt_consumer_groups", groupsQuery); err != nil {
+		return err
+	}
+	s.Gaps, err = collectIf[GapStatus](in, "pgt_consumer_groups", gapsQuery)
 	return err
 }
 
@@ -180,6 +204,12 @@ const (
 		from %[1]s.pgt_consumer_group_lag l
 		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
 		order by l.outbox, l.group_name`
+
+	gapsQuery = `
+		select h.outbox_name as outbox, min(h.first_id) as first_id, h.pid, h.gid, extract(epoch from clock_timestamp() - min(h.since))::float8 as age_seconds
+		from %[1]s.pgt_gap_holders() h
+		group by h.outbox_name, h.pid, h.gid
+		order by h.outbox_name, min(h.since)`
 )
 
 func collect[Row any](in reader, query string) ([]Row, error) {

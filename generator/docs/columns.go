@@ -185,7 +185,7 @@ var columns = map[string][]column{
 		{"group_name", "text", "The group."},
 		{"committed_offset", "bigint", "All up to here is committed."},
 		{"max_id", "bigint", "The outbox's highest id."},
-		{"lag_rows", "bigint", "Rows that the group has not committed, leased ones included."},
+		{"lag_rows", "bigint", "Rows that are committed and that the group has not handled: leased ones and those that came late among them. Beyond a thousand, ids are counted."},
 		{"consumer_count", "bigint", "Its consumers."},
 		{"leased_rows", "bigint", "Rows that consumers hold."},
 	},

@@ -125,7 +125,7 @@ func (w *writer) groupUse() string {
 
 begin;
 -- the work
-select %[1]s.commit_offset(%[2]s, 'worker-1', 42);  -- the last id; 0: the lease is lost, roll back
+select %[1]s.commit_offset(%[2]s, 'worker-1', 42);  -- the last id; an error if the lease is lost
 commit;`, w.Schema(), name)
 }
 

@@ -46,6 +46,8 @@ type Outbox struct {
 	Default                                               Name   // what lies beyond the segments; of an outbox that has these, as what follows
 	SegmentName                                           string // begins their names
 	SegmentFn, RetireFn                                   Name
+	MarkFn                                                Name   // of an ordered outbox, as what follows
+	KeyLock                                               string // number: the first key of the advisory locks that mark keys
 }
 
 // Changed is a trigger on what stores a stream table in immediate mode: it notes what changed until the statement ends.
@@ -122,14 +124,45 @@ func (o Outbox) Drained() Name {
 	return o.Table
 }
 
-// LaneOf is the lane of row a, 1 to Lanes: the hash of its key.
-func (o Outbox) LaneOf(a string) string {
+// HashOf is the hash of the key of row a.
+func (o Outbox) HashOf(a string) string {
 	column := sqltext.Ident(o.OrderingKey)
 	if a != "" {
 		column = a + "." + column
 	}
-	return fmt.Sprintf("(1 + (hashtextextended(coalesce(%s, ''), 0) & %d))::smallint", column, Lanes-1)
+	return fmt.Sprintf("hashtextextended(coalesce(%s, ''), 0)", column)
 }
+
+// LaneOf is the lane of row a, 1 to Lanes: the hash of its key.
+func (o Outbox) LaneOf(a string) string {
+	return fmt.Sprintf("(1 + (%s & %d))::smallint", o.HashOf(a), Lanes-1)
+}
+
+// A publisher marks a key by two of many locks, by other bits of its hash than make the lane. So it takes few, however many keys it publishes, and
+// yet another key seldom has both.
+const halfOfMarks = 128
+
+// FirstMark is one of the marks of a key's hash.
+func FirstMark(hash string) string {
+	return fmt.Sprintf("(%s >> 4 & %d)::integer", hash, halfOfMarks-1)
+}
+
+// SecondMark is the other one.
+func SecondMark(hash string) string {
+	return fmt.Sprintf("(%d + (%s >> 11 & %d))::integer", halfOfMarks, hash, halfOfMarks-1)
+}
+
+// FirstMark is the function of the same name.
+func (o Outbox) FirstMark(hash string) string { return FirstMark(hash) }
+
+// SecondMark is the function of the same name.
+func (o Outbox) SecondMark(hash string) string { return SecondMark(hash) }
+
+// FirstMark is the function of the same name.
+func (e Extension) FirstMark(hash string) string { return FirstMark(hash) }
+
+// SecondMark is the function of the same name.
+func (e Extension) SecondMark(hash string) string { return SecondMark(hash) }
 
 // EventOutboxes are those that applications publish to.
 func (e Extension) EventOutboxes() []Outbox {

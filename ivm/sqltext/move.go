@@ -96,6 +96,8 @@ func Makes(sql string) []Relation {
 		switch words[n] {
 		case "table", "sequence", "view":
 			return n > 0 && words[0] == "create" && (n == 1 || words[n-1] == "replace")
+		case "name": // alter table … add generated … as identity (sequence name …)
+			return words[0] == "alter" && words[n-1] == "sequence"
 		}
 		return false
 	})

@@ -118,6 +118,8 @@ func describeNode(node *pg_query.Node) Statement {
 		return relation("view", n.ViewStmt.View)
 	case *pg_query.Node_CreateSeqStmt:
 		return relation("sequence", n.CreateSeqStmt.Sequence)
+	case *pg_query.Node_AlterTableStmt:
+		return identity(n.AlterTableStmt)
 	case *pg_query.Node_IndexStmt:
 		on := n.IndexStmt.Relation
 		return Statement{Kind: "index", Schema: on.Schemaname, Name: n.IndexStmt.Idxname, On: rangeVar(on)}
@@ -125,6 +127,25 @@ func describeNode(node *pg_query.Node) Statement {
 		return Statement{Kind: "trigger", Name: n.CreateTrigStmt.Trigname, On: rangeVar(n.CreateTrigStmt.Relation)}
 	case *pg_query.Node_CreateFunctionStmt:
 		return function(n.CreateFunctionStmt)
+	}
+	return Statement{}
+}
+
+// identity is the sequence that alter table … add generated … as identity (sequence name …) creates, if that is what it does.
+func identity(alter *pg_query.AlterTableStmt) Statement {
+	if len(alter.Cmds) != 1 {
+		return Statement{}
+	}
+	cmd := alter.Cmds[0].GetAlterTableCmd()
+	if cmd.GetSubtype() != pg_query.AlterTableType_AT_AddIdentity {
+		return Statement{}
+	}
+	for _, o := range cmd.Def.GetConstraint().GetOptions() {
+		if d := o.GetDefElem(); d.GetDefname() == "sequence_name" {
+			if names := strs(d.Arg.GetList().GetItems()); len(names) == 2 {
+				return Statement{Kind: "sequence", Schema: names[0], Name: names[1]}
+			}
+		}
 	}
 	return Statement{}
 }

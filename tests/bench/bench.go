@@ -50,7 +50,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(),
+		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(), gapCases(),
 		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(),
 	} {
 		for _, c := range cases {

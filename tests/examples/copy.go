@@ -20,7 +20,7 @@ type Copy struct {
 	Source   *pgxpool.Pool
 	Target   *pgxpool.Pool
 	Group    string // the copy's own
-	Consumer string // another in each process
+	Consumer string // its name, also when it starts again
 	Batch    int
 	Lease    time.Duration
 	Pause    time.Duration
@@ -67,7 +67,7 @@ func (c *Copy) follow(ctx context.Context) error {
 	}
 	work := context.WithoutCancel(ctx) // a batch is finished
 	for ctx.Err() == nil {
-		rows, err := c.Source.Query(work, `select id, is_claim_check, payload from totals.poll_outbox($1, $2, $3, $4)`,
+		rows, err := c.Source.Query(work, `select id, is_claim_check, payload, lease_id from totals.poll_outbox($1, $2, $3, $4)`,
 			c.Group, c.Consumer, c.Batch, int(c.Lease.Seconds()))
 		if err != nil {
 			return err
@@ -101,6 +101,7 @@ type refreshed struct {
 		Deleted     json.RawMessage `json:"deleted"`
 		Inserted    json.RawMessage `json:"inserted"`
 	}
+	LeaseID int64
 }
 
 // errOutOfOrder says that another process was granted a row before this one.
@@ -160,11 +161,7 @@ func (c *Copy) commit(ctx context.Context, r refreshed) error {
 				return err
 			}
 		}
-		var committed int64
-		err := tx.QueryRow(ctx, `select totals.commit_offset($1, $2, $3)`, c.Group, c.Consumer, r.ID).Scan(&committed)
-		if err == nil && committed == 0 {
-			err = ErrLeaseLost
-		}
+		_, err := tx.Exec(ctx, `select totals.commit_offset($1, $2, $3, $4)`, c.Group, c.Consumer, r.ID, r.LeaseID)
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
@@ -42,7 +44,7 @@ func blocks(t *testing.T, document string) []block {
 }
 
 // TestDocuments installs the specs of each document and runs its SQL, from top to bottom, over one connection. An arrow behind a statement
-// gives its rows: values between bars, rows between slashes. The schema of a spec is the SQL right before it. Go blocks are looked up in
+// gives its rows: values between bars, rows between slashes; or its error. The schema of a spec is the SQL right before it. Go blocks are looked up in
 // this directory.
 func TestDocuments(t *testing.T) {
 	sources := goFiles(t)
@@ -117,7 +119,7 @@ func runBlock(t *testing.T, conn *pgx.Conn, b block) {
 			continue
 		}
 		got := result(t, conn, statement, b.line+n)
-		if want := strings.TrimSpace(end[2]); end[1] != "" && got != want {
+		if want := strings.TrimSpace(end[2]); (end[1] != "" || strings.HasPrefix(got, "ERROR: ")) && got != want {
 			t.Errorf("line %d: returns %q, not %q", b.line+n, got, want)
 		}
 		statement = ""
@@ -131,6 +133,10 @@ func runBlock(t *testing.T, conn *pgx.Conn, b block) {
 func result(t *testing.T, conn *pgx.Conn, statement string, line int) string {
 	t.Helper()
 	results, err := conn.PgConn().Exec(t.Context(), statement).ReadAll()
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) {
+		return "ERROR: " + failed.Message
+	}
 	if err != nil {
 		t.Fatalf("line %d: %s", line, pgtest.ErrorText(err))
 	}

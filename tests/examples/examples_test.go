@@ -56,7 +56,7 @@ func ship(ctx context.Context, tx pgx.Tx, e Event) error {
 
 func relay(db *pgxpool.Pool, consumer string) *Relay {
 	return &Relay{
-		DB: db, Group: "shipping", Consumer: consumer, Batch: 20, Lease: 5 * time.Second, Attempts: 3, Pause: 10 * time.Millisecond, Handle: ship,
+		DB: db, Group: "shipping", Consumer: consumer, Batch: 20, Lease: 5 * time.Second, Attempts: 3, Pause: 10 * time.Millisecond, Backoff: 50 * time.Millisecond, Handle: ship,
 	}
 }
 

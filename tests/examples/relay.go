@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -24,6 +22,7 @@ type Event struct {
 	Headers   json.RawMessage
 	Payload   json.RawMessage
 	Attempts  int
+	LeaseID   int64
 }
 
 // Poison is the error of an event that no attempt can handle: it becomes a dead letter.
@@ -32,28 +31,18 @@ type Poison struct{ Err error }
 func (p Poison) Error() string { return p.Err.Error() }
 func (p Poison) Unwrap() error { return p.Err }
 
-// ErrLeaseLost says that the rows went to another consumer, who handles them: roll back.
-var ErrLeaseLost = errors.New("lease lost")
-
 // Relay is one consumer of a group.
 type Relay struct {
 	DB       *pgxpool.Pool
 	Group    string
-	Consumer string        // what its names begin with: host name and process id
+	Consumer string        // its name, which no other process has at the same time: a host name, the number of a replica
 	Batch    int           // the most rows of a poll
 	Lease    time.Duration // the visibility timeout, in whole seconds
 	Attempts int           // an event that fails so often becomes a dead letter
 	Pause    time.Duration // between polls that find nothing
+	Backoff  time.Duration // before events are tried again that failed
 	Wake     <-chan struct{}
 	Handle   func(ctx context.Context, tx pgx.Tx, e Event) error
-
-	name string // of this life
-}
-
-// rename begins a new life. A commit ends all that was granted under a name, up to its offset: whoever has left a batch undone, or does not
-// know what a poll granted, must not commit later rows under the same name. What he left comes again when its lease has run out.
-func (r *Relay) rename() {
-	r.name = r.Consumer + "." + strconv.FormatUint(rand.Uint64(), 36)
 }
 
 // RunUntilSignal relays until the process is asked to stop.
@@ -67,32 +56,32 @@ func (r *Relay) RunUntilSignal() {
 func (r *Relay) Run(ctx context.Context) {
 	work := context.WithoutCancel(ctx)
 	var beat time.Time
-	r.rename()
 	for ctx.Err() == nil {
 		events, err := r.poll(work)
 		if err == nil && len(events) > 0 {
 			err = r.batch(work, events)
 		}
-		if err != nil {
-			slog.Warn("events come again when their lease has run out", "group", r.Group, "error", err)
-			r.rename()
+		if err != nil { // the next poll brings the events again
+			slog.Warn("events are tried again", "group", r.Group, "error", err)
+			r.rest(ctx, r.Backoff)
+			continue
 		}
-		if err == nil && len(events) > 0 {
+		if len(events) > 0 {
 			continue
 		}
 		if time.Since(beat) > 20*time.Second { // polls that find nothing leave no trace
 			beat = time.Now()
-			r.DB.Exec(work, `select events.consumer_heartbeat($1, $2)`, r.Group, r.name)
+			r.DB.Exec(work, `select events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer)
 		}
-		r.rest(ctx)
+		r.rest(ctx, r.Pause)
 	}
 }
 
-// poll is the first transaction: one statement, which commits by itself.
+// poll is the first transaction: one statement, which commits by itself. What the consumer holds already comes again.
 func (r *Relay) poll(ctx context.Context) ([]Event, error) {
 	rows, err := r.DB.Query(ctx, `
-		select id, created_at, event_type, aggregate_id, headers, payload, attempts
-		from events.poll_outbox($1, $2, $3, $4)`, r.Group, r.name, r.Batch, int(r.Lease.Seconds()))
+		select id, created_at, event_type, aggregate_id, headers, payload, attempts, lease_id
+		from events.poll_outbox($1, $2, $3, $4)`, r.Group, r.Consumer, r.Batch, int(r.Lease.Seconds()))
 	if err != nil {
 		return nil, err
 	}
@@ -101,47 +90,29 @@ func (r *Relay) poll(ctx context.Context) ([]Event, error) {
 
 // batch is the second transaction: the work, and the word that it is done.
 func (r *Relay) batch(ctx context.Context, events []Event) error {
-	stop := r.hold(ctx)
+	lease := events[0].LeaseID // the same for all
+	stop := r.hold(ctx, lease)
 	defer stop()
 	return pgx.BeginFunc(ctx, r.DB, func(tx pgx.Tx) error {
-		handled := 0
 		for _, e := range events {
 			// A savepoint: an event that fails takes back nothing but its own work.
 			err := pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) error { return r.Handle(ctx, savepoint, e) })
 			var poison Poison
-			switch {
-			case err == nil:
-				handled++
-			case errors.As(err, &poison), e.Attempts >= r.Attempts:
-				err = r.reject(ctx, tx, e.ID, err)
+			if err != nil && (errors.As(err, &poison) || e.Attempts >= r.Attempts) {
+				_, err = tx.Exec(ctx, `select events.reject_rows($1, $2, array[$3::bigint], $4, $5)`, r.Group, r.Consumer, e.ID, err.Error(), lease)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if handled == 0 {
-			return nil // all were rejected: there is nothing left to commit
-		}
-		var committed int64
-		err := tx.QueryRow(ctx, `select events.commit_offset($1, $2, $3)`, r.Group, r.name, events[len(events)-1].ID).Scan(&committed)
-		if err == nil && committed == 0 {
-			err = ErrLeaseLost
-		}
+		// If the rows went to another consumer, this fails, and the work is rolled back.
+		_, err := tx.Exec(ctx, `select events.commit_offset($1, $2, $3, $4)`, r.Group, r.Consumer, events[len(events)-1].ID, lease)
 		return err
 	})
 }
 
-func (r *Relay) reject(ctx context.Context, tx pgx.Tx, id int64, why error) error {
-	var count int
-	err := tx.QueryRow(ctx, `select events.reject_rows($1, $2, array[$3::bigint], $4)`, r.Group, r.name, id, why.Error()).Scan(&count)
-	if err == nil && count == 0 {
-		err = ErrLeaseLost
-	}
-	return err
-}
-
 // hold extends the lease, over a connection of its own, until stop is called.
-func (r *Relay) hold(ctx context.Context) (stop func()) {
+func (r *Relay) hold(ctx context.Context, lease int64) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -150,18 +121,18 @@ func (r *Relay) hold(ctx context.Context) (stop func()) {
 			case <-done:
 				return
 			case <-time.After(r.Lease / 3):
-				r.DB.Exec(ctx, `select events.extend_lease($1, $2, $3), events.consumer_heartbeat($1, $2)`, r.Group, r.name, int(r.Lease.Seconds()))
+				r.DB.Exec(ctx, `select events.extend_lease($1, $2, $3, $4), events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer, int(r.Lease.Seconds()), lease)
 			}
 		}
 	}()
 	return func() { close(done); <-ended }
 }
 
-func (r *Relay) rest(ctx context.Context) {
+func (r *Relay) rest(ctx context.Context, pause time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-r.Wake:
-	case <-time.After(r.Pause):
+	case <-time.After(pause):
 	}
 }
 

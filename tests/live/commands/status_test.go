@@ -3,11 +3,14 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/cmd/cli"
 	"github.com/pgsluice/sluice/cmd/live"
@@ -80,6 +83,45 @@ func TestStatus(t *testing.T) {
 	}
 	if len(read.StreamTables) != 2 || *read.StreamTables[0].Waiting != 2 || read.StreamTables[0].Status != "suspended" || read.Inboxes[0].DeadLetters != 12 || len(read.Problems) != 7 || len(read.Outboxes) != 2 || read.Groups[0].Lag != 8 || read.Groups[0].Leased != 3 || read.Groups[0].DeadLetters != 1 {
 		t.Errorf("as JSON: %+v", read)
+	}
+}
+
+// TestStatusOfGaps names whoever has published and stays, to the owner and to a role that only monitors.
+func TestStatusOfGaps(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")
+	write(t, dir, "spec.yaml", statusSpec)
+	db := pgtest.DB(t)
+	db.SuperExec(t, "do $$ begin if to_regrole('status_monitor') is null then create role status_monitor login; end if; end $$")
+	db.Exec(t, "create table orders (id int primary key, amount int not null)")
+	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	stays, forgotten := db.Connect(t), db.Connect(t)
+	for conn, sql := range map[*pgx.Conn]string{
+		stays:     "begin; select looked_at.outbox_publish('feed', 't', '{}')",
+		forgotten: "begin; select looked_at.outbox_publish('keyed', 't', '{}', 'a'); prepare transaction 'forgotten''s'",
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer db.Exec(t, "rollback prepared 'forgotten''s'")
+	db.Exec(t, "select looked_at.outbox_publish(o, 't', '{}', 'b') from unnest(array['feed', 'keyed']) o")
+	db.Exec(t, "select from looked_at.poll_outbox('mailer', 'a'); select from looked_at.poll_outbox('nobody', 'a')")
+	monitor := db.Server.DSN(db.Name, "user=status_monitor")
+	for _, dsn := range []string{db.DSN(), monitor} {
+		text := status(t, "--schema", "looked_at", "--dsn", dsn)
+		for _, want := range []string{fmt.Sprintf("the transaction of pid %d", stays.PgConn().PID()), "prepared transaction 'forgotten''s'"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in:\n%s", want, text)
+			}
+		}
+	}
+	var read live.Status
+	if err := json.Unmarshal([]byte(status(t, "--json", "--schema", "looked_at", "--dsn", monitor)), &read); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Gaps) != 2 || read.Gaps[0].FirstID != 1 || *read.Gaps[0].PID != int32(stays.PgConn().PID()) || *read.Gaps[1].GID != "forgotten's" || *read.Gaps[1].AgeSec < 0 {
+		t.Errorf("as JSON: %+v", read.Gaps)
 	}
 }
 

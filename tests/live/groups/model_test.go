@@ -1,8 +1,10 @@
 package groups
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -17,11 +19,13 @@ type event struct {
 
 // lease is what one row of the lease log holds.
 type lease struct {
+	id      int64 // that the poll returned
 	lane    int
 	ids     map[int64]bool
 	owner   string // "" if it is nobody's
 	expired bool
 	pending bool // a transaction that commits some of it is open
+	touched bool // some of it was committed or rejected
 }
 
 // group is what is known of a consumer group.
@@ -33,10 +37,14 @@ type group struct {
 	dead   map[int64]bool
 	tries  map[int64]int
 	leases []*lease
+	lost   map[string][]int64 // ids of leases that a consumer has no more, and of which it has ended nothing
 }
 
 // start lets a group begin anew: behind an id, or, if it is negative, with what commits from now on.
 func (g *group) start(events map[int64]*event, offset int64) {
+	for _, l := range g.leases {
+		g.lose(l)
+	}
 	g.leases, g.done, g.upto, g.tries = nil, map[int64]bool{}, offset, map[int64]int{}
 	for id, e := range events {
 		if offset < 0 && e.visible {
@@ -68,38 +76,40 @@ func (g *group) of(id int64) *lease {
 	return nil
 }
 
-// held is the highest id that a consumer holds; -1 if none.
-func (g *group) held(consumer string) int64 {
-	held := int64(-1)
+// lose notes that a lease is its consumer's no more.
+func (g *group) lose(l *lease) {
+	if l.owner != "" && l.id != 0 && !l.touched {
+		g.lost[l.owner] = append(g.lost[l.owner], l.id)
+	}
+	l.owner, l.id, l.touched = "", 0, false
+}
+
+// held lists what a consumer holds, the lowest first.
+func (g *group) held(consumer string) (held []*lease) {
 	for _, l := range g.leases {
-		if l.owner == consumer && !l.expired {
-			held = max(held, slices.Max(slices.Collect(maps.Keys(l.ids))))
+		if l.owner == consumer {
+			held = append(held, l)
 		}
 	}
+	slices.SortFunc(held, func(a, b *lease) int { return cmp.Compare(a.first(), b.first()) })
 	return held
 }
 
-// disown takes from a consumer that polls again what has run out.
-func (g *group) disown(consumer string) {
-	for _, l := range g.leases {
-		if l.owner == consumer && l.expired && !l.pending {
-			l.owner = ""
-		}
-	}
-}
+func (l *lease) first() int64 { return slices.Min(slices.Collect(maps.Keys(l.ids))) }
 
 // granted is a row that a poll returned.
 type granted struct {
 	ID       int64
 	Key      *string
 	Attempts int
+	Lease    int64
 }
 
 // takeOver takes all leases from a consumer that has lost one.
 func (g *group) takeOver(consumer string) {
 	for _, l := range g.leases {
 		if l.owner == consumer {
-			l.owner = ""
+			g.lose(l)
 		}
 	}
 }
@@ -125,14 +135,14 @@ func (g *group) grant(events map[int64]*event, consumer string, batch int, rows 
 			return fmt.Errorf("id %d comes after %d", r.ID, before)
 		case !g.wants(e):
 			return fmt.Errorf("id %d was committed, skipped or given up", r.ID)
-		case r.ID <= held:
-			return fmt.Errorf("id %d is below %d, which the consumer holds", r.ID, held)
 		case r.Attempts != g.tries[r.ID]+1:
 			return fmt.Errorf("id %d: attempt %d after %d", r.ID, r.Attempts, g.tries[r.ID])
 		case g.most > 0 && r.Attempts > g.most:
 			return fmt.Errorf("id %d: attempt %d of %d", r.ID, r.Attempts, g.most)
+		case r.Lease == 0 || r.Lease != rows[0].Lease:
+			return fmt.Errorf("id %d: lease %d beside %d", r.ID, r.Lease, rows[0].Lease)
 		}
-		if l := g.of(r.ID); l != nil && (!l.expired || g.commitsNow(l)) {
+		if l := g.of(r.ID); l != nil && (l.owner != consumer && !l.expired || g.commitsNow(l)) {
 			return fmt.Errorf("id %d is leased to %q", r.ID, l.owner)
 		}
 		if byLane[e.lane] == nil {
@@ -141,13 +151,16 @@ func (g *group) grant(events map[int64]*event, consumer string, batch int, rows 
 		byLane[e.lane][r.ID] = true
 		before = r.ID
 	}
+	if len(held) > 0 {
+		return g.again(consumer, batch, rows, held)
+	}
 	for lane, ids := range byLane {
 		if lane > 0 {
 			if err := g.inOrder(events, lane, ids); err != nil {
 				return err
 			}
 		}
-		if err := g.take(consumer, lane, ids); err != nil {
+		if err := g.take(consumer, lane, ids, rows[0].Lease); err != nil {
 			return err
 		}
 	}
@@ -157,15 +170,59 @@ func (g *group) grant(events map[int64]*event, consumer string, batch int, rows 
 	return nil
 }
 
-// inOrder checks that no event of the same keys is passed over, and that nobody else is at one.
+// again checks that a consumer was granted what it held, the lowest first, and notes that the rest of it is due.
+func (g *group) again(consumer string, batch int, rows []granted, held []*lease) error {
+	if slices.ContainsFunc(held, func(l *lease) bool { return l.pending }) {
+		if len(rows) > 0 {
+			return fmt.Errorf("it was granted %v while it commits", rows)
+		}
+		return nil
+	}
+	got := map[int64]bool{}
+	for _, r := range rows {
+		got[r.ID] = true
+		g.tries[r.ID] = r.Attempts
+	}
+	left := batch
+	for _, l := range held {
+		first := slices.Sorted(maps.Keys(l.ids))
+		first = first[:min(left, len(first))]
+		left -= len(first)
+		rest := &lease{lane: l.lane, ids: maps.Clone(l.ids), expired: true}
+		for _, id := range first {
+			if !got[id] {
+				return fmt.Errorf("it held %d, and was granted %v", id, rows)
+			}
+			delete(got, id)
+			delete(rest.ids, id)
+		}
+		g.lose(l)
+		maps.DeleteFunc(l.ids, func(id int64, _ bool) bool { return rest.ids[id] })
+		g.leases = append(g.leases, rest)
+		if len(first) > 0 {
+			l.owner, l.id, l.expired = consumer, rows[0].Lease, false
+		}
+	}
+	if len(got) > 0 {
+		return fmt.Errorf("it held %d rows, and was granted %v, too", len(rows)-len(got), got)
+	}
+	g.tidy()
+	return nil
+}
+
+// inOrder checks that no event of the same keys is passed over, whether it is to be seen or not, and that nobody else is at one.
 func (g *group) inOrder(events map[int64]*event, lane int, ids map[int64]bool) error {
 	keys := map[string]int64{}
 	for id := range ids {
 		keys[events[id].key] = max(keys[events[id].key], id)
 	}
 	for _, e := range events {
-		if last := keys[e.key]; e.id < last && g.wants(e) && !ids[e.id] {
+		last := keys[e.key]
+		if e.id < last && g.wants(e) && !ids[e.id] {
 			return fmt.Errorf("id %d was granted, and %d of the same key %q not", last, e.id, e.key)
+		}
+		if e.id < last && !e.visible && !e.deleted && e.id > g.upto {
+			return fmt.Errorf("id %d was granted, and %d of the same key %q is still to come", last, e.id, e.key)
 		}
 	}
 	for _, l := range g.leases {
@@ -177,29 +234,40 @@ func (g *group) inOrder(events map[int64]*event, lane int, ids map[int64]bool) e
 }
 
 // take moves ids from the lease they were in, if any, to a new one.
-func (g *group) take(consumer string, lane int, ids map[int64]bool) error {
-	var from *lease
+func (g *group) take(consumer string, lane int, ids map[int64]bool, leaseID int64) error {
+	from := map[*lease]bool{}
 	for id := range ids {
-		l := g.of(id)
-		if l == nil {
-			continue
-		}
-		if from != nil && l != from {
-			return fmt.Errorf("ids %v come from two leases", ids)
-		}
-		from = l
+		from[g.of(id)] = true
 	}
-	if from != nil {
+	if len(from) > 1 {
+		return fmt.Errorf("ids %v come from %d leases", ids, len(from))
+	}
+	for from := range from {
+		if from == nil {
+			break
+		}
 		g.takeOver(from.owner)
 		maps.DeleteFunc(from.ids, func(id int64, _ bool) bool { return ids[id] })
 	}
-	g.leases = append(g.leases, &lease{lane: lane, ids: ids, owner: consumer})
+	g.leases = append(g.leases, &lease{id: leaseID, lane: lane, ids: ids, owner: consumer})
 	g.tidy()
 	return nil
 }
 
 func (g *group) tidy() {
 	g.leases = slices.DeleteFunc(g.leases, func(l *lease) bool { return len(l.ids) == 0 })
+}
+
+// reach is how far a poll looks at least: all the way, or in segments as many ids as these have.
+func (g *group) reach(cut bool) int64 {
+	if !cut {
+		return math.MaxInt64
+	}
+	reach := max(g.upto, 0)
+	for id := range g.tries {
+		reach = max(reach, id)
+	}
+	return reach + 1000
 }
 
 // commits lists the ids that a commit of an offset ends.
@@ -220,6 +288,7 @@ func (g *group) end(ids []int64, into map[int64]bool) {
 	for _, id := range ids {
 		if l := g.of(id); l != nil {
 			delete(l.ids, id)
+			l.touched = true
 		}
 		into[id] = true
 	}

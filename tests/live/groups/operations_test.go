@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,10 +45,7 @@ func (w *world) publish(p *publisher) {
 		w.exec(p.conn, "rollback to s")
 		return
 	}
-	lane := 0
-	if w.keyed {
-		lane = one[int](w, w.admin, "select 1 + (hashtextextended($1, 0) & 15)", key)
-	}
+	lane := w.lane(key)
 	for _, id := range ids {
 		e := &event{id: id, key: key, lane: lane}
 		w.events[id] = e
@@ -55,16 +53,11 @@ func (w *world) publish(p *publisher) {
 	}
 }
 
-// key is one that no other open transaction publishes: applications hold the lock of the row that it stands for.
+// key is any: others may be publishing it. Applications hold the lock of what it stands for, but they need not.
 func (w *world) key(open *transaction) string {
-	for range 20 {
-		key := fmt.Sprint("k", w.rand.IntN(6))
-		if !w.keyed || !slices.ContainsFunc(w.open(), func(o *transaction) bool { return o != open && o.keys[key] }) {
-			open.keys[key] = true
-			return key
-		}
-	}
-	return fmt.Sprint("new", len(w.events)) // the others are taken
+	key := fmt.Sprint("k", w.rand.IntN(12))
+	open.keys[key] = true
+	return key
 }
 
 func (w *world) endPublisher(t testing.TB, p *publisher) {
@@ -126,6 +119,40 @@ func (w *world) hide(tx *transaction) {
 	}
 }
 
+// override inserts an event far ahead of those that were drawn, as nobody should: later ones are delivered all the same.
+func (w *world) override() {
+	id := one[int64](w, w.admin, fmt.Sprintf(`insert into pgtrickle.outbox_%[1]s (id, event_type, aggregate_id, payload) overriding system value
+select last_value + $1, 't', 'far', '{}' from pgtrickle.outbox_%[1]s_ids returning id`, w.outbox), 1_000_000+w.rand.IntN(1_000_000))
+	w.notef("event %d, which was not drawn", id)
+	w.overridden = true
+	w.events[id] = &event{id: id, key: "far", lane: w.lane("far"), visible: true}
+}
+
+// toggleIdle begins a transaction that holds the lock of an insert and has no number, or ends it. It may publish at last.
+func (w *world) toggleIdle() {
+	w.notef("idle transaction open: %v", !w.idleOpen)
+	if !w.idleOpen {
+		w.exec(w.idle, "begin")
+		w.exec(w.idle, fmt.Sprintf("insert into pgtrickle.outbox_%s (event_type, payload) select 't', '{}' where false", w.outbox))
+	} else {
+		if w.rand.IntN(2) == 0 {
+			id := one[int64](w, w.idle, fmt.Sprintf("insert into pgtrickle.outbox_%s (event_type, aggregate_id, payload) values ('t', 'idle', '{}') returning id", w.outbox))
+			w.notef("it publishes %d", id)
+			w.events[id] = &event{id: id, key: "idle", lane: w.lane("idle"), visible: true}
+		}
+		w.exec(w.idle, "commit")
+	}
+	w.idleOpen = !w.idleOpen
+}
+
+// lane is that of a key, 0 if the outbox keeps no order.
+func (w *world) lane(key string) int {
+	if !w.keyed {
+		return 0
+	}
+	return one[int](w, w.admin, "select 1 + (hashtextextended($1, 0) & 15)", key)
+}
+
 // toggleOther begins or ends a transaction that has a number and writes elsewhere.
 func (w *world) toggleOther() {
 	w.notef("other transaction open: %v", !w.otherOpen)
@@ -142,13 +169,13 @@ func (w *world) toggleOther() {
 func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 	wrote, back := w.rand.IntN(4) == 0, mayFail && w.rand.IntN(12) == 0
 	if w.rand.IntN(3) == 0 { // time passes
-		w.exec(w.admin, "update pgtrickle.pgt_lease_log set until = '-infinity' where state = 'gap' and until > '-infinity'")
+		w.exec(w.admin, "update pgtrickle.pgt_lease_log set until = '-infinity' where state = 'gap' and until > '-infinity' and until < 'infinity'")
 	}
 	w.exec(w.admin, "begin")
 	if wrote {
 		w.exec(w.admin, "insert into scratch values (2)")
 	}
-	query := "select id, aggregate_id, attempts from pgtrickle.poll_outbox($1, $2, $3, 3600)"
+	query := "select id, aggregate_id, attempts, lease_id from pgtrickle.poll_outbox($1, $2, $3, 3600)"
 	rows, err := w.admin.Query(w.ctx, query, g.name, consumer, batch)
 	if err != nil {
 		w.failf("%v", err)
@@ -167,25 +194,56 @@ func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 		return len(got)
 	}
 	w.exec(w.admin, "commit")
-	g.disown(consumer)
-	w.bury(g)
+	w.bury(g, consumer)
+	held, reach := len(g.held(consumer)) > 0, g.reach(w.cut)
+	taken := slices.ContainsFunc(got, func(r granted) bool { return g.of(r.ID) != nil })
 	if err := g.grant(w.events, consumer, batch, got); err != nil {
 		w.failf("%s %s: %w", g.name, consumer, err)
+	}
+	if !held && len(got) < batch && (w.keyed || !taken) {
+		w.complete(g, got, reach)
 	}
 	return len(got)
 }
 
+// complete checks that a poll that had room for more has left nothing behind that anybody may have, up to where it had to look.
+func (w *world) complete(g *group, got []granted, reach int64) {
+	lanes := map[int]bool{} // at work
+	for _, l := range g.leases {
+		lanes[l.lane] = lanes[l.lane] || l.lane > 0 && (!l.expired || g.commitsNow(l))
+	}
+	for _, e := range w.events {
+		l := g.of(e.id)
+		if e.id <= reach && g.wants(e) && !lanes[e.lane] && (l == nil || l.expired && !g.commitsNow(l)) && !w.passes(e) {
+			w.failf("%s: id %d is not delivered, but %v", g.name, e.id, got)
+		}
+	}
+}
+
+// passes tells that an event may have to wait for an open transaction that has published its key.
+func (w *world) passes(e *event) bool {
+	if !w.keyed {
+		return false
+	}
+	return slices.ContainsFunc(w.open(), func(tx *transaction) bool { return tx.keys[e.key] })
+}
+
 // bury notes what a poll has put into the dead letters after too many attempts.
-func (w *world) bury(g *group) {
+func (w *world) bury(g *group, consumer string) {
 	for _, id := range list[int64](w, w.admin, "select id from pgtrickle.pgt_consumer_dead_letters where group_name = $1", g.name) {
 		if g.dead[id] {
 			continue
 		}
 		l := g.of(id)
-		if g.most == 0 || g.tries[id] < g.most || l == nil || !l.expired || g.commitsNow(l) {
+		if g.most == 0 || g.tries[id] < g.most || l == nil || !l.expired && l.owner != consumer || g.commitsNow(l) {
 			w.failf("%s: id %d is a dead letter after %d attempts of %d, %+v", g.name, id, g.tries[id], g.most, l)
 		}
-		g.takeOver(l.owner)
+		if l.owner == consumer {
+			g.lose(l)
+			l.owner = consumer
+		} else {
+			g.takeOver(l.owner)
+		}
 		g.end([]int64{id}, g.dead)
 	}
 }
@@ -208,8 +266,18 @@ func (w *world) commit(g *group, consumer string) {
 	}
 	conn := w.consumers[consumer]
 	w.exec(conn, "begin isolation level "+[]string{"read committed", "repeatable read"}[w.rand.IntN(2)])
-	if got := one[int64](w, conn, "select pgtrickle.commit_offset($1, $2, $3)", g.name, consumer, offset); got != want {
-		w.failf("%s %s: commit %d returned %d instead of %d", g.name, consumer, offset, got, want)
+	var leaseID *int64
+	if held := g.held(consumer); len(held) > 0 && held[0].id != 0 && w.rand.IntN(3) == 0 {
+		leaseID = &held[0].id
+	}
+	got, lost := w.mayLose(conn, "select pgtrickle.commit_offset($1, $2, $3, $4)", g.name, consumer, offset, leaseID)
+	if got != want || lost && (want != 0 || leaseID != nil) {
+		w.failf("%s %s: commit %d of lease %v returned %d (lost: %v) instead of %d", g.name, consumer, offset, leaseID, got, lost, want)
+	}
+	if lost {
+		w.notef("%s %s: commit %d: lease lost", g.name, consumer, offset)
+		w.exec(conn, "rollback")
+		return
 	}
 	b := &business{group: g, ids: ids}
 	for _, l := range g.leases {
@@ -222,6 +290,60 @@ func (w *world) commit(g *group, consumer string) {
 	w.notef("%s %s: commit %d ends %v", g.name, consumer, offset, ids)
 	if w.rand.IntN(4) > 0 {
 		w.finish(consumer)
+	}
+}
+
+// mayLose runs a statement, and tells that it failed since a lease is lost.
+func (w *world) mayLose(conn *pgx.Conn, sql string, args ...any) (got int64, lost bool) {
+	err := conn.QueryRow(w.ctx, sql, args...).Scan(&got)
+	if leaseLost(err) {
+		return 0, true
+	}
+	if err != nil {
+		w.failf("%s\nin: %s %v", pgtest.ErrorText(err), sql, args)
+	}
+	return got, false
+}
+
+// stale lets an older process of a name go on, which knows a lease that the name has no more.
+func (w *world) stale(g *group, consumer string) {
+	if len(g.lost[consumer]) == 0 {
+		return
+	}
+	leaseID := g.lost[consumer][w.rand.IntN(len(g.lost[consumer]))]
+	w.notef("%s %s: goes on with lease %d", g.name, consumer, leaseID)
+	for _, call := range []string{"commit_offset($1, $2, 9223372036854775807, $3)", "reject_rows($1, $2, array[1], 'bad', $3)", "extract(epoch from pgtrickle.extend_lease($1, $2, 60, $3))::bigint"} {
+		if !strings.Contains(call, "pgtrickle.") {
+			call = "pgtrickle." + call
+		}
+		if got, lost := w.mayLose(w.admin, "select "+call, g.name, consumer, leaseID); !lost {
+			w.failf("%s %s: %s of lost lease %d returned %d", g.name, consumer, call, leaseID, got)
+		}
+	}
+}
+
+// look compares what a group tells of itself with what is known, in one snapshot.
+func (w *world) look(g *group) {
+	type state struct{ Lag, Committed int64 }
+	rows, err := w.admin.Query(w.ctx, "select lag_rows, committed_offset from pgtrickle.pgt_consumer_group_lag where group_name = $1", g.name)
+	if err != nil {
+		w.failf("%v", err)
+	}
+	s, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[state])
+	if err != nil {
+		w.failf("%v", err)
+	}
+	lag := int64(0)
+	for _, e := range w.events {
+		if g.wants(e) {
+			lag++
+		}
+		if open := !e.visible && !e.deleted && e.id > g.upto; (open || g.wants(e)) && e.id <= s.Committed {
+			w.failf("%s has committed up to %d, and %d is open", g.name, s.Committed, e.id)
+		}
+	}
+	if s.Lag != lag {
+		w.failf("%s has a lag of %d, and %d are committed and not handled", g.name, s.Lag, lag)
 	}
 }
 
@@ -355,11 +477,7 @@ func (w *world) many(g *group) {
 	for range 80 {
 		if w.poll(g, "z", 1, false) == 0 {
 			ids := list[int64](w, w.admin, fmt.Sprintf("insert into pgtrickle.outbox_%s (event_type, aggregate_id, payload) values ('t', 'z', '{}') returning id", w.outbox))
-			lane := 0
-			if w.keyed {
-				lane = one[int](w, w.admin, "select 1 + (hashtextextended('z', 0) & 15)")
-			}
-			w.events[ids[0]] = &event{id: ids[0], key: "z", lane: lane, visible: true}
+			w.events[ids[0]] = &event{id: ids[0], key: "z", lane: w.lane("z"), visible: true}
 			continue
 		}
 		ids := g.commits("z", 1<<62)

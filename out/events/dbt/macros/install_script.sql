@@ -246,8 +246,11 @@ comment on table events.pgt_consumer_groups is 'The consumer groups of extension
 -- the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick().
 --
 -- lane: 0, or with an ordering key the hash of the key. cur: ids up to there were looked at. floor_no: no row below it is open.
--- state: leased (to nobody, if consumer is null), gap (ids that were missing and may still come), done.
--- ids: those it is about; of an ordered outbox, those of its lane among them. fence: once no transaction below it runs, a gap is final.
+-- state: leased (to nobody, if consumer is null), gap (ids that were drawn and not to be seen), held (rows of an ordered outbox that may not
+-- pass others of their keys, which are in a gap), done.
+-- ids: those it is about; of an ordered outbox, those of its lane among them. lease_id: one for all that a poll granted.
+-- xids: the transactions without whose end nothing changes in a gap, or among held rows; null if that is not known yet. vxids: the virtual ones that
+-- may publish, too, and had no number when they were looked for. until: when a lease ends, or when the publishers of a gap are looked for next.
 -- lost_by: consumers whose time ran out. No constraint is checked on each row: a reference would lock the group's row with each poll.
 create table events.pgt_lease_log (
     group_no     integer        not null,
@@ -257,7 +260,9 @@ create table events.pgt_lease_log (
     floor_no     bigint         not null,
     state        text           not null,
     ids          int8multirange not null,
-    fence        xid8,
+    lease_id     bigint,
+    xids         xid8[],
+    vxids        text[],
     consumer_id  text,
     until        timestamptz not null default '-infinity',
     attempts     integer     not null default 0,
@@ -312,17 +317,13 @@ create table events.pgt_consumer_dead_letters (
 );
 comment on table events.pgt_consumer_dead_letters is 'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and replay_dead_letters gives them back.';
 
--- Ids of outbox shop_events. Its cache must stay at one: an id from a session's cache would come long after higher ones.
-create sequence events.outbox_shop_events_ids;
-comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events. Its cache must stay at one: an id from a session''s cache would come long after higher ones.';
-
 -- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
 -- From outboxes.shop_events in the spec.
 --
--- The transaction gets its number before the row gets its id: who misses an id can then tell by a later transaction number
--- when it will not come any more. Rows are never updated.
+-- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when it will not
+-- come any more. Rows are never updated.
 create table events.outbox_shop_events (
-    id           bigint      not null primary key default (case when pg_current_xact_id() is not null then nextval('events.outbox_shop_events_ids'::regclass) end),
+    id           bigint      not null primary key,
     created_at   timestamptz not null default now(),
     event_type   text        not null,
     aggregate_id text,
@@ -330,6 +331,11 @@ create table events.outbox_shop_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_shop_events is 'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.';
+
+-- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told from one that
+-- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
+alter table events.outbox_shop_events alter column id add generated always as identity (sequence name events.outbox_shop_events_ids cache 1);
+comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones.';
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.shop_events in the spec.
@@ -372,17 +378,13 @@ insert into events.pgt_outboxes (
 
 insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
 
--- Ids of outbox account_events. Its cache must stay at one: an id from a session's cache would come long after higher ones.
-create sequence events.outbox_account_events_ids;
-comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events. Its cache must stay at one: an id from a session''s cache would come long after higher ones.';
-
 -- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
 -- From outboxes.account_events in the spec.
 --
--- The transaction gets its number before the row gets its id: who misses an id can then tell by a later transaction number
--- when it will not come any more. Rows are never updated.
+-- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when it will not
+-- come any more. Rows are never updated.
 create table events.outbox_account_events (
-    id           bigint      not null primary key default (case when pg_current_xact_id() is not null then nextval('events.outbox_account_events_ids'::regclass) end),
+    id           bigint      not null primary key,
     created_at   timestamptz not null default now(),
     event_type   text        not null,
     aggregate_id text,
@@ -391,9 +393,40 @@ create table events.outbox_account_events (
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_account_events is 'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.';
 
+-- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told from one that
+-- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
+alter table events.outbox_account_events alter column id add generated always as identity (sequence name events.outbox_account_events_ids cache 1);
+comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones.';
+
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
 comment on index events.outbox_account_events_lane is 'Events of one lane, in order: a lane holds the keys of one hash.';
+
+-- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can see it.
+-- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.
+-- From outboxes.account_events in the spec.
+create function events.outbox_account_events_mark_key()
+    returns trigger
+    language plpgsql
+as $function$
+declare
+    v_hash bigint := hashtextextended(coalesce(new.aggregate_id, ''), 0);
+begin
+    -- An expression, as that is evaluated in place: it never is null.
+    if pg_advisory_xact_lock_shared(667657102, (v_hash >> 4 & 127)::integer) is null or pg_advisory_xact_lock_shared(667657102, (128 + (v_hash >> 11 & 127))::integer) is null then
+        return null;
+    end if;
+    return new;
+end;
+$function$;
+comment on function events.outbox_account_events_mark_key() is 'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.';
+
+-- Lets polls keep the order of each key without waiting for publishers of others.
+create trigger sluice_mark_key
+    before insert on events.outbox_account_events
+    for each row
+    execute function events.outbox_account_events_mark_key();
+comment on trigger sluice_mark_key on events.outbox_account_events is 'Lets polls keep the order of each key without waiting for publishers of others.';
 
 -- Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.
 -- From outboxes.account_events in the spec.
@@ -449,29 +482,46 @@ insert into events.pgt_outboxes (
 
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 
--- The lowest and highest id that an outbox shows, and the last that was drawn for it; nulls and zeros if it is empty or not enabled.
+-- The lowest and highest id that an outbox shows; nulls if it is empty or not enabled.
 -- Reads the outbox.
-create function events.pgt_outbox_bounds(p_outbox text, out first_id bigint, out last_id bigint, out drawn_id bigint)
+create function events.pgt_outbox_bounds(p_outbox text, out first_id bigint, out last_id bigint)
     language plpgsql
     stable
 as $function$
 begin
-    drawn_id := 0;
     case p_outbox
         when 'shop_events' then
             select min(e.id), max(e.id) into first_id, last_id from events.outbox_shop_events e;
-            select case when s.is_called then s.last_value else 0 end into drawn_id from events.outbox_shop_events_ids s;
         when 'account_events' then
             select min(e.id), max(e.id) into first_id, last_id from events.outbox_account_events e;
-            select case when s.is_called then s.last_value else 0 end into drawn_id from events.outbox_account_events_ids s;
         else
             null;
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows, and the last that was drawn for it; nulls and zeros if it is empty or not enabled.';
+comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows; nulls if it is empty or not enabled.';
 
--- The next p_limit ids of an outbox after one and up to another, and the oldest transaction that ran when they were seen.
+-- The last id that was drawn for an outbox; 0 if none, or if it is not enabled.
+-- Reads the sequence of the outbox.
+create function events.pgt_outbox_drawn(p_outbox text)
+    returns bigint
+    language plpgsql
+    stable
+as $function$
+begin
+    case p_outbox
+        when 'shop_events' then
+            return (select case when s.is_called then s.last_value else 0::bigint end from events.outbox_shop_events_ids s);
+        when 'account_events' then
+            return (select case when s.is_called then s.last_value else 0::bigint end from events.outbox_account_events_ids s);
+        else
+            return 0::bigint;
+    end case;
+end;
+$function$;
+comment on function events.pgt_outbox_drawn(text) is 'The last id that was drawn for an outbox; 0 if none, or if it is not enabled.';
+
+-- The next p_limit ids of an outbox after one and up to another.
 -- Reads the outbox.
 create function events.pgt_outbox_seen(
     p_outbox text,
@@ -479,8 +529,7 @@ create function events.pgt_outbox_seen(
     p_upto bigint,
     p_limit integer,
     out ids int8multirange,
-    out last_id bigint,
-    out oldest xid8
+    out last_id bigint
 )
     language plpgsql
     stable
@@ -488,21 +537,21 @@ as $function$
 begin
     case p_outbox
         when 'shop_events' then
-            select range_agg(int8range(s.id, s.id, '[]')), max(s.id), pg_snapshot_xmin(pg_current_snapshot())
-            into ids, last_id, oldest
+            select range_agg(int8range(s.id, s.id, '[]')), max(s.id)
+            into ids, last_id
             from (select e.id from events.outbox_shop_events e where e.id > p_after and e.id <= p_upto order by e.id limit p_limit) s;
         when 'account_events' then
-            select range_agg(int8range(s.id, s.id, '[]')), max(s.id), pg_snapshot_xmin(pg_current_snapshot())
-            into ids, last_id, oldest
+            select range_agg(int8range(s.id, s.id, '[]')), max(s.id)
+            into ids, last_id
             from (select e.id from events.outbox_account_events e where e.id > p_after and e.id <= p_upto order by e.id limit p_limit) s;
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another, and the oldest transaction that ran when they were seen.';
+comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another.';
 
--- Those of some ids that an outbox has; null if none.
+-- Those of some ids that an outbox has, p_limit at most; null if none.
 -- Reads the outbox.
-create function events.pgt_outbox_visible(p_outbox text, p_ids int8multirange)
+create function events.pgt_outbox_visible(p_outbox text, p_ids int8multirange, p_limit integer default null)
     returns int8multirange
     language plpgsql
     stable
@@ -512,20 +561,75 @@ declare
 begin
     case p_outbox
         when 'shop_events' then
-            select range_agg(int8range(e.id, e.id, '[]'))
+            select range_agg(int8range(s.id, s.id, '[]'))
             into v_ids
-            from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e;
+            from (
+                select e.id
+                from unnest(p_ids) r
+                cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+                limit p_limit
+            ) s;
         when 'account_events' then
-            select range_agg(int8range(e.id, e.id, '[]'))
+            select range_agg(int8range(s.id, s.id, '[]'))
             into v_ids
-            from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e;
+            from (
+                select e.id
+                from unnest(p_ids) r
+                cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+                limit p_limit
+            ) s;
     end case;
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_outbox_visible(text, int8multirange) is 'Those of some ids that an outbox has; null if none.';
+comment on function events.pgt_outbox_visible(text, int8multirange, int4) is 'Those of some ids that an outbox has, p_limit at most; null if none.';
+
+-- How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others.
+-- Reads the outbox.
+create function events.pgt_outbox_ahead(p_outbox text, p_after bigint, p_among int8multirange, out row_count bigint)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $function$
+declare
+    v_ahead record;
+    v_among record;
+    v_last  bigint;
+begin
+    case p_outbox
+        when 'shop_events' then
+            select count(*) as row_count, max(s.id) as last_id into v_ahead from (select e.id from events.outbox_shop_events e where e.id > p_after order by e.id limit 1000) s;
+            select count(*) as row_count, max(s.id) as last_id
+            into v_among
+            from (select e.id from unnest(p_among) r cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
+            if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
+                v_last := (select max(e.id) from events.outbox_shop_events e);
+            end if;
+        when 'account_events' then
+            select count(*) as row_count, max(s.id) as last_id into v_ahead from (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit 1000) s;
+            select count(*) as row_count, max(s.id) as last_id
+            into v_among
+            from (select e.id from unnest(p_among) r cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
+            if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
+                v_last := (select max(e.id) from events.outbox_account_events e);
+            end if;
+    end case;
+    row_count := v_ahead.row_count + v_among.row_count;
+    if v_ahead.row_count = 1000 then
+        row_count := row_count + v_last - v_ahead.last_id;
+    end if;
+    if v_among.row_count = 1000 then
+        row_count := row_count + coalesce((
+            select sum(upper(r) - lower(r))
+            from unnest(p_among * int8multirange(int8range(v_among.last_id, v_last, '(]'))) r
+        ), 0)::bigint;
+    end if;
+end;
+$function$;
+comment on function events.pgt_outbox_ahead(text, int8, int8multirange) is 'How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others.';
 
 -- When the first row of an outbox above an id was published; null if there is none.
 -- Reads the outbox.
@@ -548,73 +652,154 @@ end;
 $function$;
 comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none.';
 
--- The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there
--- are none; and a fence: all that drew an id by now are below it, 0 if there are none.
+-- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id.
+-- xid is null until they have one; marks are those of the keys that they have published to an ordered outbox.
 -- Reads pg_locks.
 --
--- Transactions that wrote elsewhere only, however old, do not count.
-create function events.pgt_publishers(p_outbox text, out oldest xid8, out fence xid8)
+-- Transactions that wrote elsewhere only, however old, are not among them.
+create function events.pgt_publishers(p_outbox text)
+    returns table (vxid text, xid xid8, pid integer, marks int4multirange)
     language plpgsql
 as $function$
 declare
-    v_table regclass := case p_outbox when 'shop_events' then to_regclass('events.outbox_shop_events') when 'account_events' then to_regclass('events.outbox_account_events') end;
-    v_next  bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_tables oid[] := case p_outbox
+        when 'shop_events' then array[to_regclass('events.outbox_shop_events')::oid]
+        when 'account_events' then array[to_regclass('events.outbox_account_events')::oid]
+    end;
+    v_next   bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_keys   oid := case p_outbox
+        when 'account_events' then 667657102::oid
+    end;
 begin
+    return query
     with locks as materialized (
-        select l.virtualtransaction, l.locktype, l.mode, l.relation, l.database, l.transactionid, l.granted
+        select l.virtualtransaction, l.locktype, l.mode, l.relation, l.database, l.transactionid, l.pid, l.classid, l.objid, l.objsubid
         from pg_locks l
-    ),
-    -- A lock has 32 bits of the transaction's number: the number nearest to the next one is meant.
-    publishers as (
-        select v_next + (x.transactionid::text::bigint - v_next % 4294967296 + 6442450944) % 4294967296 - 2147483648 as no
-        from locks w
-        join locks x on x.virtualtransaction = w.virtualtransaction
-            and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock' and x.granted
-        where w.locktype = 'relation'
-          and w.relation = v_table
-          and w.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-          and w.granted
-          and w.database = (select d.oid from pg_database d where d.datname = current_database())
+        where l.granted
     )
-    select min(p.no)::text::xid8, coalesce(max(p.no) + 1, 0)::text::xid8 into oldest, fence from publishers p;
+    select w.virtualtransaction, x.no::text::xid8, w.pid, k.marks
+    from (
+        select distinct l.virtualtransaction, l.pid
+        from locks l
+        where l.locktype = 'relation'
+          and l.relation = any (v_tables)
+          and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+          and l.database = (select d.oid from pg_database d where d.datname = current_database())
+          and l.pid is distinct from pg_backend_pid()
+    ) w
+    -- A lock has 32 bits of a number: the number nearest to the next one is meant. The lowest is the transaction's, others are of its savepoints.
+    cross join lateral (
+        select min(v_next + (l.transactionid::text::bigint - v_next % 4294967296 + 6442450944) % 4294967296 - 2147483648) as no
+        from locks l
+        where l.virtualtransaction = w.virtualtransaction and l.locktype = 'transactionid' and l.mode = 'ExclusiveLock'
+    ) x
+    cross join lateral (
+        select range_agg(int4range(l.objid::bigint::integer, l.objid::bigint::integer, '[]')) as marks
+        from locks l
+        where l.virtualtransaction = w.virtualtransaction and l.locktype = 'advisory' and l.classid = v_keys and l.objsubid = 2
+    ) k;
 end;
 $function$;
-comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there are none; and a fence: all that drew an id by now are below it, 0 if there are none.';
+comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id. xid is null until they have one; marks are those of the keys that they have published to an ordered outbox.';
 
--- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none.
+-- The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.
 -- Reads the outbox.
-create function events.pgt_lane_next(
-    p_outbox text,
-    p_lane smallint,
-    p_after bigint,
-    p_upto bigint,
-    p_limit integer,
-    out ids int8multirange,
-    out row_count bigint
-)
+create function events.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
     language plpgsql
     stable
 as $function$
 begin
     case p_outbox
         when 'account_events' then
-            select range_agg(int8range(s.id, s.id, '[]')), count(*)
-            into ids, row_count
+            select max(s.id), count(*)
+            into last_id, row_count
+            from (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit p_limit) s;
+    end case;
+end;
+$function$;
+comment on function events.pgt_outbox_next(text, int8, int4) is 'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.';
+
+-- What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys.
+-- Returns the numbers of those gaps and held rows, too, and the snapshot.
+-- Reads the outbox, pgt_lease_log.
+create function events.pgt_lanes_seen(
+    p_group events.pgt_consumer_groups,
+    p_floor_no bigint,
+    p_now timestamptz,
+    p_after bigint,
+    p_upto bigint,
+    out ids bigint[],
+    out hashes bigint[],
+    out gaps bigint[],
+    out held bigint[],
+    out snapshot pg_snapshot
+)
+    language plpgsql
+    stable -- so all is of the caller's snapshot: a row that is seen is seen with all that came before it under the same lock
+as $function$
+declare
+    v_ids int8multirange;
+begin
+    snapshot := pg_current_snapshot();
+    select array_agg(distinct l.no) filter (where l.state = 'gap'), array_agg(distinct l.no) filter (where l.state = 'held'), range_agg(r)
+    into gaps, held, v_ids
+    from events.pgt_lease_log l
+    cross join lateral unnest(l.ids) r
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
+      and (l.until <= p_now or l.vxids is not null or (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            )));
+    v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
+    case p_group.outbox_name
+        when 'account_events' then
+            select coalesce(array_agg(e.id), '{}'), coalesce(array_agg(hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
+            into ids, hashes
+            from unnest(v_ids) r
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e;
+    end case;
+end;
+$function$;
+comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is 'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot.';
+
+-- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.
+-- Reads the outbox.
+create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart int8multirange[])
+    returns int8multirange
+    language plpgsql
+    stable
+as $function$
+declare
+    v_ids int8multirange;
+begin
+    case p_outbox
+        when 'account_events' then
+            select range_agg(int8range(s.id, s.id, '[]'))
+            into v_ids
             from (
                 select e.id
                 from events.outbox_account_events e
-                where (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint = p_lane and e.id > p_after and e.id <= p_upto
+                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
+                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
     end case;
+    return v_ids;
 end;
 $function$;
-comment on function events.pgt_lane_next(text, int2, int8, int8, int4) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none.';
+comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.';
 
--- The first id of a lane between two, and how many there are, beyond a thousand estimated.
+-- The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.
 -- Reads the outbox.
-create function events.pgt_lane_waiting(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, out next_id bigint, out waiting bigint)
+create function events.pgt_lane_waiting(
+    p_outbox text,
+    p_lane smallint,
+    p_after bigint,
+    p_upto bigint,
+    p_apart int8multirange[],
+    out next_id bigint,
+    out waiting bigint
+)
     language plpgsql
     stable
 as $function$
@@ -628,7 +813,8 @@ begin
             from (
                 select e.id
                 from events.outbox_account_events e
-                where (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint = p_lane and e.id > p_after and e.id <= p_upto
+                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
+                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
@@ -638,7 +824,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_lane_waiting(text, int2, int8, int8) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated.';
+comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.';
 
 -- The outbox that is meant by its name, its table's name, or its stream table's name with or without the schema; it must be enabled.
 -- Reads pgt_outbox_config.
@@ -699,7 +885,8 @@ comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is 'The n
 -- Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.
 -- Reads pgt_lease_log, the outbox.
 --
--- Numbers come from ranges of ids, so they cost the same however long the backlog; ids that were rolled back may count.
+-- A thousand rows of what comes next are counted, and so are those that have come of gaps; beyond that, ids are, so the cost is the same however long the
+-- backlog. Ids that were rolled back may count there.
 create function events.pgt_group_state(
     p_group events.pgt_consumer_groups,
     out committed_offset bigint,
@@ -713,34 +900,45 @@ create function events.pgt_group_state(
     set jit = off
 as $function$
 declare
-    v_first bigint;
     v_cur   bigint;
     v_open  bigint;
-    v_due   bigint;
+    v_due   bigint; -- and held
+    v_stirs int8multirange;
+    v_apart int8multirange[];
 begin
-    select b.first_id, coalesce(b.last_id, 0) into v_first, max_id from events.pgt_outbox_bounds(p_group.outbox_name) b;
+    max_id := coalesce((select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b), 0);
     select min(h.cur) filter (where h.lane = 0) into v_cur
     from events.pgt_lease_heads(p_group) h;
     select min(lower(l.ids)) - 1,
            coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until > clock_timestamp()), 0)::bigint,
-           coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until <= clock_timestamp()), 0)::bigint
+           coalesce(sum(r.ids) filter (where l.state = 'held' or l.until <= clock_timestamp()), 0)::bigint
     into v_open, leased_rows, v_due
     from events.pgt_lease_heads(p_group) h
     join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
-    cross join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x) r;
+    left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
+    -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
+    select range_agg(r)
+    into v_stirs
+    from events.pgt_lease_heads(p_group) h
+    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no
+    cross join lateral unnest(l.ids) r
+    where h.lane = 0 and l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            )));
+    lag_rows := leased_rows + v_due + events.pgt_outbox_ahead(p_group.outbox_name, v_cur, v_stirs);
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
-        select least(v_open, min(n.next_id) - 1, v_cur), v_due + coalesce(sum(n.waiting), 0)::bigint + greatest(max_id - v_cur, 0)
-        into v_open, v_due
+        select array_agg(l.ids) into v_apart
         from events.pgt_lease_heads(p_group) h
-        cross join lateral events.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur) n
+        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state in ('gap', 'held')
+        where h.lane = 0;
+        select least(v_open, min(n.next_id) - 1), lag_rows + coalesce(sum(n.waiting), 0)::bigint
+        into v_open, lag_rows
+        from events.pgt_lease_heads(p_group) h
+        cross join lateral events.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur, v_apart) n
         where h.lane > 0;
-        lag_rows := v_due + leased_rows;
-        committed_offset := v_open;
-        return;
     end if;
     committed_offset := least(v_cur, v_open);
-    lag_rows := greatest(max_id - greatest(v_cur, v_first - 1), 0) + leased_rows + v_due;
 end;
 $function$;
 comment on function events.pgt_group_state(events.pgt_consumer_groups) is 'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.';
@@ -1007,42 +1205,46 @@ $function$;
 comment on function events.outbox_status(text) is 'The state of one outbox, or of all.';
 
 -- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.
+-- One whose state an open transaction has locked waits for the next time.
 -- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert.
 create function events.pgt_watch_outboxes()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set jit = off
 as $function$
 declare
     v_outbox record;
     v_most   bigint := events.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024;
 begin
     for v_outbox in
-        update events.pgt_outbox_state s
-        set notified_id = b.last_id
+        select o.outbox_name, o.outbox_table_name, b.last_id
         from events.pgt_outboxes o
+        join events.pgt_outbox_state s on s.outbox_name = o.outbox_name
         cross join lateral events.pgt_outbox_bounds(o.outbox_name) b
-        where o.outbox_name = s.outbox_name and (o.kind = 'event' or o.immediate) and b.last_id > s.notified_id
-        returning o.outbox_table_name
+        where (o.kind = 'event' or o.immediate) and b.last_id > s.notified_id
+        for update of s skip locked
     loop
+        update events.pgt_outbox_state s set notified_id = v_outbox.last_id where s.outbox_name = v_outbox.outbox_name;
         perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
     end loop;
 
     for v_outbox in
-        update events.pgt_outbox_state s
-        set storage_critical = z.bytes > v_most
-        from events.pgt_outbox_sizes() z
-        where z.outbox_name = s.outbox_name and s.storage_critical <> (z.bytes > v_most)
-        returning s.outbox_name, s.storage_critical, z.bytes
+        select s.outbox_name, z.bytes
+        from events.pgt_outbox_state s
+        join events.pgt_outbox_sizes() z on z.outbox_name = s.outbox_name
+        where s.storage_critical <> (z.bytes > v_most)
+        for update of s skip locked
     loop
-        continue when not v_outbox.storage_critical;
+        update events.pgt_outbox_state s set storage_critical = v_outbox.bytes > v_most where s.outbox_name = v_outbox.outbox_name;
+        continue when v_outbox.bytes <= v_most;
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
             'type', 'outbox_storage_critical', 'outbox', v_outbox.outbox_name, 'total_bytes', v_outbox.bytes
         )::text);
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.';
+comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb. One whose state an open transaction has locked waits for the next time.';
 
 -- A consumer group by its name.
 -- Reads pgt_consumer_groups. Those of the spec are made by attach(), which nobody may have called yet.
@@ -1108,26 +1310,6 @@ end;
 $function$;
 comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them.';
 
--- The first p_count ids of many.
--- Reads and writes nothing.
-create function events.pgt_first_ids(p_ids int8multirange, p_count integer)
-    returns int8multirange
-    language sql
-    immutable
-as $function$
-    with counted as (
-        select r, sum(upper(r) - lower(r)) over (order by lower(r)) as upto
-        from unnest(p_ids) r
-    )
-    select range_agg(case
-        when c.upto <= p_count then c.r
-        else int8range(lower(c.r), upper(c.r) - (c.upto - p_count)::bigint)
-    end)
-    from counted c
-    where c.upto - (upper(c.r) - lower(c.r)) < p_count
-$function$;
-comment on function events.pgt_first_ids(int8multirange, int4) is 'The first p_count ids of many.';
-
 -- The consumers that have lost a lease, with one more; the last 16 are remembered.
 -- Reads and writes nothing.
 create function events.pgt_lost_by(p_lost_by text[], p_consumer text)
@@ -1141,6 +1323,43 @@ as $function$
     end
 $function$;
 comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered.';
+
+-- How many ids there are in ranges of them.
+-- Reads and writes nothing.
+create function events.pgt_count_ids(p_ids int8multirange)
+    returns bigint
+    language sql
+    immutable
+as $function$
+    select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r
+$function$;
+comment on function events.pgt_count_ids(int8multirange) is 'How many ids there are in ranges of them.';
+
+-- Those of some transactions that run in a snapshot.
+-- Reads and writes nothing.
+create function events.pgt_running(p_xids xid8[], p_snapshot pg_snapshot)
+    returns xid8[]
+    language sql
+    immutable
+    strict
+as $function$
+    select coalesce(array_agg(x.xid order by x.xid), '{}')
+    from unnest(p_xids) x (xid)
+    where not pg_visible_in_snapshot(x.xid, p_snapshot)
+$function$;
+comment on function events.pgt_running(xid8[], pg_snapshot) is 'Those of some transactions that run in a snapshot.';
+
+-- The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet.
+-- Reads pg_locks.
+create function events.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
+    language sql
+as $function$
+    select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
+           coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
+           coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
+    from events.pgt_publishers(p_outbox) p
+$function$;
+comment on function events.pgt_ask(text) is 'The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet.';
 
 -- Puts rows into the dead letters of a group; returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
@@ -1185,22 +1404,24 @@ end;
 $function$;
 comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many.';
 
--- Takes from a consumer the leases whose time has run out, and notes that.
--- Writes pgt_lease_log. One that is committed just now stays.
-create function events.pgt_disown(p_group_no integer, p_consumer text, p_now timestamptz)
-    returns void
+-- Locks what a consumer holds; null if it commits, rejects or extends some of that just now.
+-- Locks rows of pgt_lease_log.
+create function events.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
+    returns tid[]
     language sql
 as $function$
-    update events.pgt_lease_log l
-    set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
-    where l.ctid = any (array(
-        select o.ctid
-        from events.pgt_lease_log o
-        where o.group_no = p_group_no and o.state = 'leased' and o.until <= p_now and o.consumer_id = p_consumer
-        for update skip locked
-    ))
+    with held as materialized (
+        select l.ctid as at
+        from events.pgt_lease_heads(p_group) h
+        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer
+    ),
+    locked as materialized (
+        select l.ctid as at from events.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
+    )
+    select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
-comment on function events.pgt_disown(int4, text, timestamptz) is 'Takes from a consumer the leases whose time has run out, and notes that.';
+comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is 'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log.';
 
 -- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of
 -- it. Returns whether it did, which it does not if the consumer commits one just now.
@@ -1212,23 +1433,12 @@ create function events.pgt_take_over(p_group events.pgt_consumer_groups, p_consu
     language plpgsql
 as $function$
 declare
-    v_held tid[];
-    v_free tid[];
+    v_held tid[] := events.pgt_lock_leases(p_group, p_consumer);
 begin
-    v_held := array(
-        select l.ctid
-        from events.pgt_lease_heads(p_group) h
-        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer
-    );
-    v_free := array(select l.ctid from events.pgt_lease_log l where l.ctid = any (v_held) for update skip locked);
-    if cardinality(v_free) < cardinality(v_held) then
-        return false;
-    end if;
     update events.pgt_lease_log l
     set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
-    where l.ctid = any (v_free);
-    return true;
+    where l.ctid = any (v_held);
+    return v_held is not null;
 end;
 $function$;
 comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now.';
@@ -1240,84 +1450,323 @@ create function events.pgt_reappend(p_group_no integer, p_no bigint, p_last_no b
     language plpgsql
 as $function$
 declare
-    v_row record;
+    v_rows bigint;
 begin
-    select l.* into v_row
-    from events.pgt_lease_log l
-    where l.group_no = p_group_no and l.lane = 0 and l.no = p_no and l.state <> 'done'
-    for update skip locked;
-    if not found then
-        return p_last_no;
-    end if;
-    update events.pgt_lease_log l
-    set state = 'done'
-    where l.group_no = p_group_no and l.lane = 0 and l.no = p_no;
-    insert into events.pgt_lease_log (
-        group_no, no, cur, floor_no, state, ids, fence, consumer_id, until, attempts, leased_at, lost_by
+    -- In one statement: a large set of ids is copied as it is stored.
+    with open as materialized (
+        select l.*
+        from events.pgt_lease_log l
+        where l.group_no = p_group_no and l.lane = 0 and l.no = p_no and l.state <> 'done'
+        for update skip locked
+    ),
+    closed as (
+        update events.pgt_lease_log l
+        set state = 'done'
+        from open o
+        where l.group_no = p_group_no and l.lane = 0 and l.no = p_no
+        returning o.state, o.ids, o.lease_id, o.xids, o.vxids, o.consumer_id, o.until, o.attempts, o.leased_at, o.lost_by
     )
-    select p_group_no, p_last_no + 1, h.cur, p_no + 1, v_row.state, v_row.ids, v_row.fence, v_row.consumer_id, v_row.until,
-           v_row.attempts, v_row.leased_at, v_row.lost_by
-    from events.pgt_lease_log h
+    insert into events.pgt_lease_log (
+        group_no, no, cur, floor_no, state, ids, lease_id, xids, vxids, consumer_id, until, attempts, leased_at, lost_by
+    )
+    select p_group_no, p_last_no + 1, h.cur, p_no + 1, c.state, c.ids, c.lease_id, c.xids, c.vxids, c.consumer_id, c.until, c.attempts, c.leased_at, c.lost_by
+    from events.pgt_lease_log h, closed c
     where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no;
+    get diagnostics v_rows = row_count;
+    return p_last_no + v_rows;
+end;
+$function$;
+
+-- Writes a gap to a group's lease log, together with those that wait for the same transactions; returns the newest number.
+-- Writes pgt_lease_log.
+--
+-- Beside a publisher that stays, each one that rolls back leaves a gap. A gap takes in those that are no larger than what it has become, so there are
+-- few of them, and each id is written again for a doubling of their number, not for each gap.
+create function events.pgt_keep_gap(
+    p_group_no integer,
+    p_floor_no bigint,
+    p_last_no bigint,
+    p_cur bigint,
+    p_ids int8multirange,
+    p_xids xid8[],
+    p_vxids text[],
+    p_until timestamptz,
+    p_since timestamptz
+)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_others int8multirange;
+    v_since  timestamptz;
+begin
+    if p_xids is not null and p_vxids is null then
+        with alike as (
+            select l.no, pg_column_size(l.ids) as size, l.ids, l.leased_at
+            from events.pgt_lease_log l
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
+        ),
+        ordered as (
+            select a.no, a.size, coalesce(sum(a.size) over (order by a.size, a.no rows between unbounded preceding and 1 preceding), 0) as smaller
+            from alike a
+        ),
+        chosen as (
+            select o.no, bool_and(o.size <= o.smaller + pg_column_size(p_ids)) over (order by o.size, o.no) as fits
+            from ordered o
+        ),
+        taken as (
+            update events.pgt_lease_log l
+            set state = 'done'
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (array(select c.no from chosen c where c.fits))
+            returning l.ids, l.leased_at
+        )
+        select range_agg(r), min(t.leased_at) into v_others, v_since from taken t cross join lateral unnest(t.ids) r;
+    end if;
+    insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
+    values (
+        p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
+        least(p_since, v_since)
+    );
     return p_last_no + 1;
 end;
 $function$;
 
--- Ends the gaps of a group that are final: what came of their ids is leased to nobody, for the next who may have it.
--- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the newest number, and whether anything came.
-create function events.pgt_settle(
+-- Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the
+-- newest number.
+-- Writes pgt_lease_log.
+--
+-- p_due: the gaps. p_snapshot: from before p_come was looked for. p_xids, p_vxids: who could publish before that; nulls if nobody asked.
+-- Whoever published has a number by the time he commits. One who had none when he was looked for may have drawn an id: so publishers are looked for
+-- again until all of those have one, or have ended.
+create function events.pgt_narrow_gaps(
     p_group_no integer,
-    p_outbox text,
-    p_from_no bigint,
+    p_floor_no bigint,
     p_last_no bigint,
     p_cur bigint,
     p_now timestamptz,
-    out last_no bigint,
-    out came boolean
+    p_due bigint[],
+    p_come int8multirange,
+    p_snapshot pg_snapshot,
+    p_drawn bigint,
+    p_xids xid8[],
+    p_vxids text[]
+)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_gap  record;
+    v_last bigint := p_last_no;
+begin
+    for v_gap in
+        with looked as (
+            update events.pgt_lease_log l
+            set state = 'done'
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
+            returning l.ids - coalesce(p_come, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
+        ),
+        narrowed as (
+            select l.ids,
+                   case
+                       when p_xids is null or upper(l.ids) - 1 > p_drawn then events.pgt_running(l.xids, p_snapshot)
+                       when l.vxids is not null or l.xids is null and p_vxids = '{}' then p_xids
+                       when l.xids is not null then events.pgt_running(l.xids, p_snapshot)
+                   end as xids,
+                   case
+                       when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
+                       when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
+                       when l.xids is null then nullif(p_vxids, '{}')
+                   end as vxids,
+                   case
+                       when p_xids is null or l.until > p_now then l.until
+                       when upper(l.ids) - 1 > p_drawn then p_now + interval '1 second'
+                   end as until,
+                   l.leased_at
+            from looked l
+        )
+        select n.xids, n.vxids, range_agg(r) as ids, min(n.leased_at) as since,
+               case when n.xids is not null and n.vxids is null then 'infinity' else coalesce(min(n.until), p_now + interval '20 milliseconds') end as until
+        from narrowed n
+        cross join lateral unnest(n.ids) r
+        where n.xids is distinct from '{}' or n.vxids is not null
+        group by n.xids, n.vxids
+    loop
+        v_last := events.pgt_keep_gap(
+            p_group_no, p_floor_no, v_last, p_cur, v_gap.ids, v_gap.xids, v_gap.vxids, v_gap.until, v_gap.since
+        );
+    end loop;
+    return v_last;
+end;
+$function$;
+comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[]) is 'Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the newest number.';
+
+-- What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left
+-- who could publish it.
+-- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the newest number, too.
+create function events.pgt_settle(
+    p_group_no integer,
+    p_outbox text,
+    p_floor_no bigint,
+    p_last_no bigint,
+    p_cur bigint,
+    p_now timestamptz,
+    p_limit integer,
+    out ids int8multirange,
+    out last_no bigint
 )
     language plpgsql
 as $function$
 declare
-    v_final xid8 := pg_snapshot_xmin(pg_current_snapshot());
-    v_ids   int8multirange;
+    v_due      bigint[];
+    v_ids      int8multirange;
+    v_ask      boolean;
+    v_drawn    bigint;
+    v_xids     xid8[];
+    v_vxids    text[];
+    v_snapshot pg_snapshot;
 begin
     last_no := p_last_no;
-    came := false;
-    if exists (
-        select
+    select array_agg(distinct l.no), range_agg(r), bool_or(l.until <= p_now) into v_due, v_ids, v_ask
+    from events.pgt_lease_log l
+    cross join lateral unnest(l.ids) r
+    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (l.until <= p_now or (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            )));
+    if v_due is null then
+        return;
+    end if;
+    if v_ask then
+        v_drawn := events.pgt_outbox_drawn(p_outbox);
+        select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
+    end if;
+    v_snapshot := pg_current_snapshot();
+    ids := events.pgt_outbox_visible(p_outbox, v_ids, p_limit);
+    if events.pgt_count_ids(ids) >= p_limit then
+        -- There may be more, which the next poll is granted.
+        update events.pgt_lease_log l
+        set ids = l.ids - pgt_settle.ids,
+            state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
+        return;
+    end if;
+    v_due := array(
+        select l.no
         from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap' and l.until <= p_now
-          and l.fence > v_final
-    ) then
-        -- Something old runs: does it publish here? If nobody does, whoever drew these ids has ended.
-        v_final := coalesce((select p.oldest from events.pgt_publishers(p_outbox) p), '18446744073709551615');
-        update events.pgt_lease_log l
-        set until = p_now + interval '100 milliseconds'
-        where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap' and l.until <= p_now
-          and l.fence > v_final;
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and (v_ask or l.xids is not null or l.ids && pgt_settle.ids)
+    );
+    last_no := events.pgt_narrow_gaps(
+        p_group_no, p_floor_no, last_no, p_cur, p_now, v_due, ids, v_snapshot, v_drawn, v_xids, v_vxids
+    );
+end;
+$function$;
+comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is 'What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left who could publish it.';
+
+-- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
+create function events.pgt_grant_row(
+    p_group events.pgt_consumer_groups,
+    p_lease events.pgt_lease_log,
+    p_consumer text,
+    p_limit bigint,
+    p_now timestamptz,
+    p_visible interval,
+    out ids int8multirange,
+    out attempts integer
+)
+    language plpgsql
+as $function$
+declare
+    v_rest    int8multirange := int8multirange();
+    v_lost_by text[] := events.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer));
+begin
+    if p_lease.attempts >= p_group.max_attempts then
+        perform events.pgt_bury(
+            p_group, p_lease.ids, p_lease.consumer_id, p_lease.attempts,
+            format('not committed in %s attempts', p_lease.attempts)
+        );
+    else
+        ids := events.pgt_outbox_visible(p_group.outbox_name, p_lease.ids, p_limit::integer);
     end if;
-    with final as (
+    if ids is null then -- given up, or deleted by force
         update events.pgt_lease_log l
-        set state = 'done'
-        where l.group_no = p_group_no and l.no >= p_from_no and l.state = 'gap'
-          and l.fence <= v_final
-        returning l.ids
-    )
-    select range_agg(r) into v_ids from final f, unnest(f.ids) r;
-    if v_ids is not null then
-        v_ids := events.pgt_outbox_visible(p_outbox, v_ids);
+        set state = 'done', lease_id = null
+        where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
+        return;
     end if;
-    if v_ids is not null then
-        last_no := p_last_no + 1;
-        came := true;
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
-        values (p_group_no, last_no, p_cur, p_from_no, 'leased', v_ids);
+    attempts := p_lease.attempts + 1;
+    if events.pgt_count_ids(ids) >= p_limit then
+        v_rest := p_lease.ids - ids;
+    end if;
+    update events.pgt_lease_log l
+    set ids = pgt_grant_row.ids,
+        lease_id = pg_current_xact_id()::text::bigint,
+        consumer_id = p_consumer,
+        until = p_now + p_visible,
+        attempts = pgt_grant_row.attempts,
+        leased_at = p_now,
+        committed_id = case when l.consumer_id = p_consumer then l.committed_id end,
+        lost_by = v_lost_by
+    where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
+    if not isempty(v_rest) then
+        insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
+        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', v_rest, p_lease.attempts,
+               events.pgt_lost_by(p_lease.lost_by, p_lease.consumer_id)
+        from events.pgt_lease_log h
+        where h.group_no = p_lease.group_no and h.lane = p_lease.lane
+        order by h.no desc
+        limit 1;
     end if;
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz) is 'Ends the gaps of a group that are final: what came of their ids is leased to nobody, for the next who may have it.';
+comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is 'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made.';
 
--- Grants a consumer the lowest lease that is due again and above what it holds, or its first p_batch_size rows; ids is null if there is none.
+-- Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing.
+-- What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
+--
+-- So a consumer holds what its last poll returned, and no more: committing an offset ends nothing that was not handled.
+create function events.pgt_grant_again(
+    p_group events.pgt_consumer_groups,
+    p_consumer text,
+    p_batch_size integer,
+    p_now timestamptz,
+    p_visible interval,
+    out ids int8multirange[],
+    out attempts integer[],
+    out busy boolean
+)
+    language plpgsql
+as $function$
+declare
+    v_held    tid[] := events.pgt_lock_leases(p_group, p_consumer);
+    v_lease   events.pgt_lease_log;
+    v_granted record;
+    v_left    bigint := p_batch_size::bigint;
+begin
+    busy := v_held is null;
+    for v_lease in
+        select l.*
+        from events.pgt_lease_log l
+        where l.ctid = any (v_held)
+        order by lower(l.ids)
+    loop
+        if v_left <= 0 then
+            update events.pgt_lease_log l
+            set consumer_id = null, until = '-infinity', lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
+            where l.group_no = v_lease.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
+            continue;
+        end if;
+        select g.ids, g.attempts into v_granted from events.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_visible) g;
+        continue when v_granted.ids is null;
+        ids := ids || v_granted.ids;
+        attempts := attempts || v_granted.attempts;
+        v_left := case when v_lease.lane > 0 then v_left - events.pgt_count_ids(v_granted.ids) else 0 end; -- of lane 0 there is one
+    end loop;
+end;
+$function$;
+comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is 'Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing. What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now.';
+
+-- Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 create function events.pgt_grant_due(
     p_group events.pgt_consumer_groups,
@@ -1327,81 +1776,43 @@ create function events.pgt_grant_due(
     p_now timestamptz,
     p_visible interval,
     p_from_no bigint,
-    p_held bigint,
     out ids int8multirange,
     out attempts integer
 )
     language plpgsql
 as $function$
 declare
-    v_due  record;
-    v_rest int8multirange;
+    v_due events.pgt_lease_log;
 begin
     loop
-        ids := null;
-        select l.no, l.ids, l.attempts, l.consumer_id, l.lost_by into v_due
+        select l.* into v_due
         from events.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
-          and l.state = 'leased' and l.until <= p_now and (lower(l.ids) > p_held or p_lane > 0)
+        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no and l.state = 'leased' and l.until <= p_now
         order by lower(l.ids)
         limit 1
         for update skip locked; -- one whose consumer commits just now is no more due
         exit when not found;
-        -- A lane goes on in order: not past rows that this consumer may not have, or whose consumer commits just now.
-        exit when p_lane > 0 and (lower(v_due.ids) <= p_held or exists (
+        -- A lane goes on in order: not past rows whose consumer commits just now.
+        exit when p_lane > 0 and exists (
             select
             from events.pgt_lease_log l
             where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
               and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
-        ));
+        );
         exit when v_due.consumer_id is not null and not events.pgt_take_over(p_group, v_due.consumer_id);
-
-        ids := events.pgt_outbox_visible(p_group.outbox_name, v_due.ids);
-        if ids is not null and v_due.attempts >= p_group.max_attempts then
-            perform events.pgt_bury(
-                p_group, ids, v_due.consumer_id, v_due.attempts,
-                format('not committed in %s attempts', v_due.attempts)
-            );
-            ids := null;
-        end if;
-        if ids is null then -- given up, or deleted by force
-            update events.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group.group_no and l.lane = p_lane and l.no = v_due.no;
-            continue;
-        end if;
-
-        v_rest := ids - events.pgt_first_ids(ids, p_batch_size);
-        ids := ids - v_rest;
-        attempts := v_due.attempts + 1;
-        update events.pgt_lease_log l
-        set ids = pgt_grant_due.ids,
-            consumer_id = p_consumer,
-            until = p_now + p_visible,
-            attempts = pgt_grant_due.attempts,
-            leased_at = p_now,
-            lost_by = events.pgt_lost_by(l.lost_by, v_due.consumer_id)
-        where l.group_no = p_group.group_no and l.lane = p_lane and l.no = v_due.no;
-        if not isempty(v_rest) then
-            -- More than was asked for: the rest stays due.
-            insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
-            select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', v_rest, v_due.attempts,
-                   events.pgt_lost_by(v_due.lost_by, v_due.consumer_id)
-            from events.pgt_lease_log h
-            where h.group_no = p_group.group_no and h.lane = p_lane
-            order by h.no desc
-            limit 1;
-        end if;
-        exit;
+        select g.ids, g.attempts into ids, attempts
+        from events.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_visible) g;
+        exit when ids is not null;
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8, int8) is 'Grants a consumer the lowest lease that is due again and above what it holds, or its first p_batch_size rows; ids is null if there is none.';
+comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is 'Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none.';
 
--- Grants a consumer what is due again or came late, before what comes next; ids is null if there is no such thing for it.
+-- What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due
+-- again. If there is neither, come is what has come of gaps, to be granted with what comes next.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number and that of the oldest open row, too.
 --
--- p_floor_no: the oldest open row. p_last_no, p_cur: of the newest row.
+-- p_floor_no: the oldest open row. p_last_no, p_cur: of the newest row. ids is empty, rather than null, if the consumer commits something just now.
 create function events.pgt_grant_open(
     p_group events.pgt_consumer_groups,
     p_consumer text,
@@ -1413,14 +1824,15 @@ create function events.pgt_grant_open(
     p_cur bigint,
     out ids int8multirange,
     out attempts integer,
+    out come int8multirange,
     out last_no bigint,
     out floor_no bigint
 )
     language plpgsql
 as $function$
 declare
-    v_open record;
-    v_due  boolean;
+    v_open  record;
+    v_again record;
 begin
     last_no := p_last_no;
     if last_no - p_floor_no > 64 then
@@ -1429,33 +1841,32 @@ begin
     floor_no := p_floor_no + last_no - p_last_no; -- that it has moved tells commits to look again
     select bool_or(l.state = 'gap') as gaps,
            bool_or(l.state = 'leased' and l.until <= p_now) as due,
-           bool_or(l.state = 'leased' and l.until <= p_now and l.consumer_id = p_consumer) as lost,
-           max(upper(l.ids) - 1) filter (where l.state = 'leased' and l.until > p_now and l.consumer_id = p_consumer) as held
+           bool_or(l.state = 'leased' and l.consumer_id = p_consumer) as held
     into v_open
     from events.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= pgt_grant_open.floor_no and l.state <> 'done';
-    v_due := v_open.due;
-    if v_open.lost then
-        -- Who polls again has given up what ran out: a commit of later ids must not end it.
-        perform events.pgt_disown(p_group.group_no, p_consumer, p_now);
+    if v_open.held then
+        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_visible) g;
+        ids := case when v_again.busy then '{}' else v_again.ids[1] end;
+        attempts := v_again.attempts[1];
     end if;
-    if v_open.gaps then
-        select s.last_no, v_due or s.came into last_no, v_due
-        from events.pgt_settle(p_group.group_no, p_group.outbox_name, floor_no, last_no, p_cur, p_now) s;
-    end if;
-    if v_due then
+    if ids is null and v_open.due then
         select r.ids, r.attempts into ids, attempts
-        from events.pgt_grant_due(p_group, 0::smallint, p_consumer, p_batch_size, p_now, p_visible, floor_no, coalesce(v_open.held, -1)) r;
+        from events.pgt_grant_due(p_group, 0::smallint, p_consumer, p_batch_size, p_now, p_visible, floor_no) r;
+    end if;
+    if ids is null and v_open.gaps then
+        select s.ids, s.last_no into come, last_no
+        from events.pgt_settle(p_group.group_no, p_group.outbox_name, floor_no, last_no, p_cur, p_now, p_batch_size) s;
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'Grants a consumer what is due again or came late, before what comes next; ids is null if there is no such thing for it.';
+comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due again. If there is neither, come is what has come of gaps, to be granted with what comes next.';
 
--- The next ids of an outbox where some are missing. Unless those are known to have been rolled back, they are noted as a gap.
--- Reads the outbox; writes pgt_lease_log. Returns the last id and the newest number, too.
+-- The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.
+-- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the last id and the newest number, too.
 --
--- A gap has a fence: once no transaction below it runs, what came of the ids is leased by itself, and the rest were rolled back. So nothing
--- waits for a slow publisher, and only publishers can be waited for.
+-- Nothing waits for a slow publisher: what comes of a gap is granted at the first poll that sees it. Publishers are looked for at once, or together with
+-- those of an older gap whose turn comes soon.
 create function events.pgt_note_gap(
     p_group_no integer,
     p_outbox text,
@@ -1464,7 +1875,7 @@ create function events.pgt_note_gap(
     p_last_no bigint,
     p_cur bigint,
     p_upto bigint,
-    p_batch_size integer,
+    p_limit integer,
     out ids int8multirange,
     out last_id bigint,
     out last_no bigint
@@ -1472,28 +1883,50 @@ create function events.pgt_note_gap(
     language plpgsql
 as $function$
 declare
-    v_fence  xid8;
-    v_oldest xid8;
-    v_gap    int8multirange;
+    v_xids  xid8[];
+    v_vxids text[];
+    v_gap   int8multirange;
 begin
     last_no := p_last_no;
-    -- A fence must be younger than the sight of the gap: a number that this transaction had before is none.
-    if pg_current_xact_id_if_assigned() is null then
-        v_fence := pg_current_xact_id();
-    else
-        v_fence := (select p.fence from events.pgt_publishers(p_outbox) p);
+    if not exists (
+        select
+        from events.pgt_lease_log l
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids is null
+    ) then
+        select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
     end if;
-    select s.ids, s.last_id, s.oldest into ids, last_id, v_oldest
-    from events.pgt_outbox_seen(p_outbox, p_cur, p_upto, p_batch_size) s;
+    -- With a later look than theirs: whoever is not among them and has published has committed it.
+    select s.ids, s.last_id into ids, last_id from events.pgt_outbox_seen(p_outbox, p_cur, p_upto, p_limit) s;
     v_gap := int8multirange(int8range(p_cur, last_id, '(]')) - ids;
-    if not isempty(v_gap) and v_oldest < v_fence then
-        last_no := last_no + 1;
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence, until)
-        values (p_group_no, last_no, last_id, p_floor_no, 'gap', v_gap, v_fence, p_now + interval '100 milliseconds');
+    if isempty(v_gap) then
+        return;
+    elsif upper(v_gap) - 1 > events.pgt_outbox_drawn(p_outbox) then
+        -- Ids that have still to be drawn, below one that was inserted with OVERRIDING SYSTEM VALUE.
+        last_no := events.pgt_keep_gap(p_group_no, p_floor_no, last_no, p_cur, v_gap, null, null, p_now + interval '1 second', p_now);
+    elsif v_xids is null or v_vxids <> '{}' then
+        last_no := events.pgt_keep_gap(
+            p_group_no, p_floor_no, last_no, p_cur, v_gap, null, v_vxids, p_now + interval '20 milliseconds', p_now
+        );
+    elsif v_xids <> '{}' then
+        last_no := events.pgt_keep_gap(p_group_no, p_floor_no, last_no, p_cur, v_gap, v_xids, null, 'infinity', p_now);
     end if;
 end;
 $function$;
-comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing. Unless those are known to have been rolled back, they are noted as a gap.';
+comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.';
+
+-- Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.
+-- Writes pgt_consumers.
+create function events.pgt_register(p_group_no integer, p_consumer text)
+    returns void
+    language plpgsql
+as $function$
+begin
+    if pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || p_group_no || ' ' || p_consumer, 0)) then
+        insert into events.pgt_consumers (group_no, consumer_id) values (p_group_no, p_consumer) on conflict do nothing;
+    end if;
+end;
+$function$;
+comment on function events.pgt_register(int4, text) is 'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.';
 
 -- Refuses a poll of a group that there is not, or by a consumer without a name.
 -- Reads pgt_consumer_groups.
@@ -1508,7 +1941,7 @@ end;
 $function$;
 comment on function events.pgt_check_poll(text, text) is 'Refuses a poll of a group that there is not, or by a consumer without a name.';
 
--- Makes rows of an ordered outbox due, each in its lane.
+-- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
 -- Reads the outbox; writes pgt_lease_log.
 create function events.pgt_give_back_lanes(p_group events.pgt_consumer_groups, p_ids int8multirange)
     returns void
@@ -1518,98 +1951,133 @@ begin
     case p_group.outbox_name
         when 'account_events' then
             insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
-            select p_group.group_no, d.lane, h.no + 1, h.cur, h.floor_no, 'leased', d.ids
-            from (
-                select (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint as lane, range_agg(int8range(e.id, e.id, '[]')) as ids
-                from unnest(p_ids) r
-                cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
-                group by 1
-            ) d
-            cross join lateral (
-                select l.no, l.cur, l.floor_no
-                from events.pgt_lease_log l
-                where l.group_no = p_group.group_no and l.lane = d.lane
-                order by l.no desc
-                limit 1
-            ) h;
+            select p_group.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', range_agg(int8range(e.id, e.id, '[]'))
+            from unnest(p_ids) r
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+            join events.pgt_lease_heads(p_group) h on h.lane = (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and h.cur >= e.id
+            group by h.lane, h.no, h.cur, h.floor_no;
     end case;
 end;
 $function$;
-comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due, each in its lane.';
+comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due that their lanes have passed, each in its lane.';
 
--- The id up to which an ordered outbox will show no more rows than it does, moved as far as it can be.
--- Reads the outbox, pg_locks; writes lane 0 of pgt_lease_log, which holds it.
-create function events.pgt_watermark(p_group events.pgt_consumer_groups, p_now timestamptz)
-    returns bigint
+-- Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and
+-- rows that would pass one of their key in a gap. What is free of that by now is due in its lane.
+-- Reads the outbox, pg_locks; writes pgt_lease_log, in whose lane 0 all this is.
+--
+-- A publisher marks each key before it commits, so a row is held while a transaction runs that has marked its key and may own a lower id. Other keys
+-- go on. One snapshot tells what is visible: whoever publishes under the lock of what a key stands for has all earlier rows of the key in it, too.
+create function events.pgt_watermark(
+    p_group events.pgt_consumer_groups,
+    p_now timestamptz,
+    p_batch_size integer,
+    out water bigint,
+    out apart int8multirange[]
+)
     language plpgsql
 as $function$
 declare
-    v_no    bigint;
-    v_water bigint;
-    v_gap   record;
-    v_drawn bigint;
-    v_fence xid8;
-    v_final boolean;
+    v_head    record;
+    v_open    record;
+    v_no      bigint;
+    v_upto    bigint;
+    v_rows    bigint;
+    v_drawn   bigint;
+    v_asked   record;
+    v_seen    record;
+    v_visible int8multirange;
+    v_gap     int8multirange;
+    v_free    int8multirange;
+    v_held    record;
 begin
-    select l.no, l.cur into v_no, v_water
+    select l.no, l.cur, l.floor_no into v_head
     from events.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0
     order by l.no desc
     limit 1;
     if not found then -- dropped while this one waited
         perform events.pgt_group(p_group.group_name);
-        return null;
+        return;
     end if;
-    select l.no, l.ids, l.fence, l.until into v_gap
+    select coalesce(min(l.no), v_head.no + 1) as floor_no,
+           count(*) > 0 as there,
+           bool_or(l.until <= p_now or l.vxids is not null or (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            ))) as due
+    into v_open
     from events.pgt_lease_log l
-    where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_no and l.state = 'gap';
-    if found then
-        v_final := v_gap.fence <= pg_snapshot_xmin(pg_current_snapshot());
-        if not v_final and v_gap.until <= p_now then
-            -- Something old runs: does it publish here?
-            v_final := coalesce((select v_gap.fence <= p.oldest from events.pgt_publishers(p_group.outbox_name) p), true);
-        end if;
-        if not v_final then
-            update events.pgt_lease_log l
-            set until = p_now + interval '10 milliseconds'
-            where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_no and l.until <= p_now;
-            return v_water;
-        end if;
-        if upper(v_gap.ids) - 1 <= v_water then
-            -- Ids that were missing when the group began here.
-            perform events.pgt_give_back_lanes(p_group, v_gap.ids);
-        end if;
-        v_water := greatest(v_water, upper(v_gap.ids) - 1);
-        update events.pgt_lease_log l
-        set state = 'done', cur = v_water
-        where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_no;
-    end if;
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
+    v_no := v_head.no;
+    water := v_head.cur;
+    select n.last_id, n.row_count into v_upto, v_rows from events.pgt_outbox_next(p_group.outbox_name, water, greatest(p_batch_size, 1000)) n;
+    v_upto := coalesce(v_upto, water);
 
-    v_drawn := (select b.drawn_id from events.pgt_outbox_bounds(p_group.outbox_name) b);
-    if v_drawn > v_water then
-        if pg_current_xact_id_if_assigned() is null then
-            v_fence := pg_current_xact_id();
-        else -- a number that this transaction had before is no fence
-            v_fence := (select p.fence from events.pgt_publishers(p_group.outbox_name) p);
+    if v_rows > 0 and not v_open.there and v_upto - water = v_rows then
+        v_no := v_no + 1; -- none is missing
+        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
+    elsif v_rows > 0 or v_open.due then
+        v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
+        select a.xids, a.vxids, a.marks into v_asked from events.pgt_ask(p_group.outbox_name) a;
+        select s.* into v_seen from events.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
+        v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
+        if v_seen.gaps is not null then
+            v_no := events.pgt_narrow_gaps(
+                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+            );
         end if;
-        v_final := v_fence <= pg_snapshot_xmin(pg_current_snapshot());
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence, until)
-        values (
-            p_group.group_no, v_no + 1, case when v_final then v_drawn else v_water end, v_no + 1,
-            case when v_final then 'done' else 'gap' end, int8multirange(int8range(v_water, v_drawn, '(]')), v_fence,
-            p_now + interval '10 milliseconds'
-        );
-        if v_final then
-            v_water := v_drawn;
+        v_gap := int8multirange(int8range(water, v_upto, '(]')) - v_visible;
+        if not isempty(v_gap) and (v_asked.xids <> '{}' or v_asked.vxids <> '{}' or upper(v_gap) - 1 > v_drawn) then
+            v_no := events.pgt_keep_gap(
+                p_group.group_no, v_open.floor_no, v_no, v_upto, v_gap,
+                case when v_asked.vxids = '{}' and upper(v_gap) - 1 <= v_drawn then v_asked.xids end,
+                nullif(v_asked.vxids, '{}'),
+                case when v_asked.vxids = '{}' and upper(v_gap) - 1 <= v_drawn then 'infinity' else p_now + interval '20 milliseconds' end,
+                p_now
+            );
+        end if;
+
+        select coalesce(range_agg(int8range(s.id, s.id, '[]')), '{}') as ids, array_agg(distinct p.xid) as xids
+        into v_held
+        from unnest(v_seen.ids, v_seen.hashes) s (id, hash)
+        join unnest(v_asked.xids, v_asked.marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @> (128 + (s.hash >> 11 & 127))::integer
+        where not pg_visible_in_snapshot(p.xid, v_seen.snapshot)
+          and exists (
+              select
+              from events.pgt_lease_log l
+              where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.state = 'gap'
+                and lower(l.ids) < s.id and (l.xids is null or p.xid = any (l.xids))
+          );
+        if not isempty(v_held.ids) then
+            v_no := v_no + 1;
+            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until)
+            values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'held', v_held.ids, v_held.xids, 'infinity');
+        end if;
+        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_seen.held);
+        v_free := v_visible - v_held.ids - int8multirange(int8range(water, null, '()'));
+        if not isempty(v_free) then
+            perform events.pgt_give_back_lanes(p_group, v_free);
+        end if;
+        if v_no = v_head.no and v_upto > water then
+            v_no := v_no + 1;
+            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'done', '{}');
         end if;
     end if;
-    return v_water;
+    if v_no - v_open.floor_no > 64 then
+        v_no := events.pgt_reappend(p_group.group_no, v_open.floor_no, v_no);
+    end if;
+    water := v_upto;
+    apart := ( -- few, which may be large: to make one of them would sort all of their ranges
+        select array_agg(l.ids)
+        from events.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.state in ('gap', 'held')
+    );
 end;
 $function$;
-comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz) is 'The id up to which an ordered outbox will show no more rows than it does, moved as far as it can be.';
+comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is 'Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and rows that would pass one of their key in a gap. What is free of that by now is due in its lane.';
 
--- Grants a consumer the next rows of an ordered outbox: those of one or several lanes that nobody holds; nulls if there is nothing for it.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
+-- Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is
+-- nothing for it.
+-- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
 --
 -- A lane holds the keys of one hash. It is granted to one consumer at a time, in the order of ids, up to the watermark: so rows of one key
 -- are never handled at the same time or out of order.
@@ -1624,28 +2092,31 @@ create function events.pgt_grant_lanes(
     language plpgsql
 as $function$
 declare
-    v_now   timestamptz;
+    v_now   timestamptz := clock_timestamp();
     v_first integer := floor(random() * 16)::integer;
     v_lane  smallint;
-    v_water bigint;
-    v_held  bigint;
-    v_lost  boolean;
+    v_again record;
+    v_water record;
     v_head  record;
     v_open  record;
     v_ids   int8multirange;
     v_tries integer;
     v_left  integer := p_batch_size;
 begin
-    perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
-    v_now := clock_timestamp();
-    v_water := events.pgt_watermark(p_group, v_now);
-    select coalesce(max(upper(l.ids) - 1) filter (where l.until > v_now), -1), bool_or(l.until <= v_now) into v_held, v_lost
-    from events.pgt_lease_heads(p_group) h
-    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-    where l.state = 'leased' and l.consumer_id = p_consumer;
-    if v_lost then
-        perform events.pgt_disown(p_group.group_no, p_consumer, v_now);
+    if exists (
+        select
+        from events.pgt_lease_heads(p_group) h
+        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer
+    ) then
+        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, v_now, p_visible) g;
+        if v_again.busy or v_again.ids is not null then
+            ids := v_again.ids;
+            attempts := v_again.attempts;
+            return;
+        end if;
     end if;
+    select w.water, w.apart into v_water from events.pgt_watermark(p_group, v_now, p_batch_size) w;
 
     for v_step in 1..16 loop
         v_lane := ((v_first + v_step) % 16 + 1)::smallint;
@@ -1663,11 +2134,10 @@ begin
         continue when v_open.busy;
 
         v_ids := null;
-        v_tries := 1;
         if v_open.due then
             select g.ids, g.attempts into v_ids, v_tries
-            from events.pgt_grant_due(p_group, v_lane, p_consumer, v_left, v_now, p_visible, v_head.floor_no, v_held) g;
-            -- One that is above what this consumer may have, or is committed just now, keeps the lane.
+            from events.pgt_grant_due(p_group, v_lane, p_consumer, v_left, v_now, p_visible, v_head.floor_no) g;
+            -- One that is committed just now keeps the lane.
             continue when v_ids is null and exists (
                 select
                 from events.pgt_lease_log l
@@ -1676,12 +2146,11 @@ begin
         end if;
         if v_ids is null then
             v_tries := 1;
-            select n.ids into v_ids
-            from events.pgt_lane_next(p_group.outbox_name, v_lane, v_head.cur, v_water, v_left) n;
-            continue when v_ids is null or lower(v_ids) <= v_held;
-            insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, consumer_id, until, attempts)
+            v_ids := events.pgt_lane_next(p_group.outbox_name, v_lane, v_head.cur, v_water.water, v_left, v_water.apart);
+            continue when v_ids is null;
+            insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
             values (
-                p_group.group_no, v_lane, v_head.no + 1, upper(v_ids) - 1, v_head.no + 1, 'leased', v_ids,
+                p_group.group_no, v_lane, v_head.no + 1, upper(v_ids) - 1, v_head.no + 1, 'leased', v_ids, pg_current_xact_id()::text::bigint,
                 p_consumer, v_now + p_visible, v_tries
             );
         end if;
@@ -1692,7 +2161,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer the next rows of an ordered outbox: those of one or several lanes that nobody holds; nulls if there is nothing for it.';
+comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is nothing for it.';
 
 -- Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
@@ -1701,23 +2170,25 @@ create function events.pgt_start(p_group events.pgt_consumer_groups, p_offset bi
     language plpgsql
 as $function$
 declare
-    v_no         bigint;
-    v_last       bigint := p_offset;
-    v_publishers record;
-    v_gap        int8multirange := int8multirange();
-    v_start      bigint;
+    v_no    bigint;
+    v_drawn bigint;
+    v_last  bigint := p_offset;
+    v_asked record;
+    v_gap   int8multirange := int8multirange();
+    v_start bigint;
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     update events.pgt_lease_log l
-    set state = 'done', lost_by = events.pgt_lost_by(l.lost_by, l.consumer_id)
+    set state = 'done', lease_id = null, lost_by = events.pgt_lost_by(l.lost_by, l.consumer_id)
     where l.group_no = p_group.group_no and l.state <> 'done';
     select coalesce(max(l.no), 0) into v_no from events.pgt_lease_log l where l.group_no = p_group.group_no;
 
     if p_offset is null then
         -- What is not to be seen of the ids up to here may still come.
-        v_last := (select b.drawn_id from events.pgt_outbox_bounds(p_group.outbox_name) b);
-        select p.oldest, p.fence into v_publishers from events.pgt_publishers(p_group.outbox_name) p;
-        if v_publishers.oldest is not null then
+        v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
+        v_last := greatest(v_drawn, (select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b));
+        select a.xids, a.vxids into v_asked from events.pgt_ask(p_group.outbox_name) a;
+        if v_asked.xids <> '{}' or v_asked.vxids <> '{}' or v_last > v_drawn then
             v_gap := int8multirange(int8range(0, v_last, '(]'))
                 - coalesce((select s.ids from events.pgt_outbox_seen(p_group.outbox_name, 0, v_last, null) s), '{}');
         end if;
@@ -1726,8 +2197,11 @@ begin
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
     if not isempty(v_gap) then
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, fence)
-        values (p_group.group_no, v_no + 2, v_last, v_no + 2, 'gap', v_gap, v_publishers.fence);
+        perform events.pgt_keep_gap(
+            p_group.group_no, v_no + 2, v_no + 1, v_last, v_gap,
+            case when v_asked.vxids = '{}' and v_last <= v_drawn then v_asked.xids end, nullif(v_asked.vxids, '{}'),
+            case when v_asked.vxids = '{}' and v_last <= v_drawn then timestamptz 'infinity' else '-infinity' end, clock_timestamp()
+        );
     end if;
 
     -- What is skipped needs no acknowledgement; what comes again does, and what comes late.
@@ -1834,10 +2308,10 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 -- From outboxes and stream_tables in the spec.
 --
 -- Poll in a transaction of its own and commit it: polls of one group wait for each other until then. Work and commit_offset together
--- in a second one, and roll that back if commit_offset returns 0, for then the rows were given to another.
+-- in a second one.
 --
--- A name is one run of one consumer: commit_offset ends all that was granted under it, up to the offset. Whoever left rows undone, or lost
--- the answer of a poll, goes on under another name, and what he left comes again.
+-- A consumer that holds rows is granted those again, under a new lease: commit before the next poll. So whoever starts again under its old name
+-- loses nothing. lease_id, given to commit_offset, fences off an older process of the name.
 create function events.poll_outbox(
     p_group text,
     p_consumer text,
@@ -1854,7 +2328,8 @@ create function events.poll_outbox(
     deleted_count integer,
     is_claim_check boolean,
     payload jsonb,
-    attempts integer
+    attempts integer,
+    lease_id bigint
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan -- tables like these have no useful statistics when they are new
@@ -1872,7 +2347,10 @@ declare
     v_rows  bigint;
     v_whole boolean := false; -- no id is missing
     v_ids   int8multirange;
+    v_come  int8multirange; -- of gaps
+    v_left  integer := p_batch_size;
     v_tries integer := 1;
+    v_lease bigint;
     v_lanes record;
 begin
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
@@ -1902,6 +2380,9 @@ begin
     if v_group.outbox_name in ('account_events') then
         select g.ids, g.attempts into v_lanes
         from events.pgt_grant_lanes(events.pgt_group(p_group), p_consumer, p_batch_size, make_interval(secs => p_visibility_seconds)) g;
+        if v_lanes.ids is not null then
+            v_lease := pg_current_xact_id()::text::bigint;
+        end if;
     else
     select h.no, h.cur, o.* into v_head
     from (
@@ -1913,7 +2394,9 @@ begin
     ) h
     cross join lateral (
         select coalesce(min(l.no), h.no + 1) as floor_no,
-               coalesce(bool_or(l.state = 'gap' or l.until <= v_now), false) as due
+               coalesce(bool_or(l.until <= v_now or l.consumer_id = p_consumer or l.state = 'gap' and (l.xids is null or exists (
+                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
+            ))), false) as due
         from events.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
     ) o;
@@ -1923,37 +2406,47 @@ begin
         perform events.pgt_group(p_group);
     end if;
     if v_head.due or v_no - v_head.floor_no > 64 then
-        select g.ids, g.attempts, g.last_no, g.floor_no into v_ids, v_tries, v_no, v_floor
+        select g.ids, g.attempts, g.come, g.last_no, g.floor_no into v_ids, v_tries, v_come, v_no, v_floor
         from events.pgt_grant_open(
             events.pgt_group(p_group), p_consumer, p_batch_size, v_now, make_interval(secs => p_visibility_seconds), v_head.floor_no, v_no, v_head.cur
         ) g;
     end if;
     if v_ids is null then
-        -- What comes next.
+        -- What has come of gaps, and what comes next.
+        if v_come is not null then
+            v_left := (p_batch_size - events.pgt_count_ids(v_come))::integer;
+        end if;
         case v_group.outbox_name
             when 'shop_events' then
                 select max(s.id), count(*)
                 into v_last, v_rows
-                from (select e.id from events.outbox_shop_events e where e.id > v_head.cur order by e.id limit p_batch_size) s;
+                from (select e.id from events.outbox_shop_events e where e.id > v_head.cur order by e.id limit v_left) s;
         end case;
-        if v_rows > 0 then
-            v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
+        if v_rows > 0 or v_come is not null then
             v_tries := 1;
-            v_whole := v_last - v_head.cur = v_rows;
-            if not v_whole then
+            v_whole := v_last - v_head.cur = v_rows and v_come is null;
+            if v_last - v_head.cur = v_rows then
+                v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
+            elsif v_rows > 0 then
                 select g.ids, g.last_id, g.last_no into v_ids, v_last, v_no
-                from events.pgt_note_gap(v_group.group_no, v_group.outbox_name, v_now, v_floor, v_no, v_head.cur, v_last, p_batch_size) g;
+                from events.pgt_note_gap(v_group.group_no, v_group.outbox_name, v_now, v_floor, v_no, v_head.cur, v_last, v_left) g;
             end if;
-            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, consumer_id, until, attempts)
+            if v_come is not null then
+                v_ids := coalesce(v_ids, '{}') + v_come;
+            end if;
+            v_lease := pg_current_xact_id()::text::bigint;
+            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
             values (
-                v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids,
+                v_group.group_no, v_no + 1, coalesce(v_last, v_head.cur), v_floor, 'leased', v_ids, v_lease,
                 p_consumer, v_now + make_interval(secs => p_visibility_seconds), v_tries
             );
         end if;
+    elsif not isempty(v_ids) then
+        v_lease := pg_current_xact_id()::text::bigint;
     end if;
     end if;
     if not v_group.known then
-        insert into events.pgt_consumers (group_no, consumer_id) values (v_group.group_no, p_consumer) on conflict do nothing;
+        perform events.pgt_register(v_group.group_no, p_consumer);
     end if;
 
     -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
@@ -1961,20 +2454,20 @@ begin
         when 'shop_events' then
             if v_whole then -- in one range and in order: a third less for the server to do
                 return query
-                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries
+                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries, v_lease
                 from events.outbox_shop_events e
                 where e.id > v_head.cur and e.id <= v_last
                 order by e.id;
                 return;
             end if;
             return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries, v_lease
             from unnest(v_ids) r
             cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
             order by e.id;
         when 'account_events' then
             return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, l.attempts
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, l.attempts, v_lease
             from unnest(v_lanes.ids, v_lanes.attempts) l (ids, attempts), unnest(l.ids) r
             cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
             order by e.id;
@@ -1983,17 +2476,53 @@ end;
 $function$;
 comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids.';
 
--- Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the
--- rows went to another consumer.
+-- Whether a consumer has a lease that a poll returned, or has committed it.
+-- Reads pgt_lease_log.
+create function events.pgt_has_lease(p_group_no integer, p_consumer text, p_lease_id bigint)
+    returns boolean
+    language sql
+    stable
+as $function$
+    select exists (
+        select
+        from events.pgt_lease_log l
+        where l.group_no = p_group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
+          and (l.state = 'leased' or l.committed_at is not null)
+    )
+$function$;
+comment on function events.pgt_has_lease(int4, text, int8) is 'Whether a consumer has a lease that a poll returned, or has committed it.';
+
+-- Says that a consumer has lost its lease.
+-- Reads and writes nothing.
+create function events.pgt_raise_lease_lost(p_group text, p_consumer text)
+    returns void
+    language plpgsql
+    immutable
+as $function$
+begin
+    raise exception using
+        errcode = '55000',
+        message = format('lease lost: consumer %s of group %s', p_consumer, p_group),
+        detail = 'Its time ran out, the group was moved, or its name has polled again; the rows are handled by others.',
+        hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
+end;
+$function$;
+comment on function events.pgt_raise_lease_lost(text, text) is 'Says that a consumer has lost its lease.';
+
+-- Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An
+-- error if the rows went to another consumer, or to a later poll under the same name.
 -- Writes pgt_lease_log.
-create function events.pgt_commit_again(p_group text, p_consumer text, p_last_offset bigint)
+create function events.pgt_commit_again(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint)
     returns bigint
     language plpgsql
 as $function$
 declare
     v_group  events.pgt_consumer_groups := events.pgt_group(p_group);
     v_offset bigint := least(p_last_offset, 9223372036854775806);
+    v_lost   boolean;
     v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
+    v_head   record;
+    v_ended  bigint;
     v_last   bigint;
 begin
     perform events.pgt_require_consumer(p_consumer);
@@ -2004,52 +2533,57 @@ begin
             detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
             hint = 'Give the id of the last row that was handled.';
     end if;
-    with heads as materialized (
-        select v_group.group_no as group_no, h.lane, h.floor_no
-        from events.pgt_lease_heads(v_group) h
-        where h.lane > 0
-    ),
-    committed as (
-        update events.pgt_lease_log l
-        set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
-            ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
-            committed_at = clock_timestamp(),
-            committed_id = upper(l.ids * v_upto) - 1
-        from heads h
-        where l.group_no = h.group_no and l.lane = h.lane and l.no >= h.floor_no
-          and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
-        returning l.committed_id
-    )
-    select max(c.committed_id) into v_last from committed c;
+    for v_head in select h.lane, h.floor_no from events.pgt_lease_heads(v_group) h where h.lane > 0 loop
+        -- One lane at a time, by the key: all at once, the whole log may be read.
+        for v_ended in
+            update events.pgt_lease_log l
+            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
+                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
+                committed_at = clock_timestamp(),
+                committed_id = upper(l.ids * v_upto) - 1
+            where l.group_no = v_group.group_no and l.lane = v_head.lane and l.no >= v_head.floor_no
+              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+              and (p_lease_id is null or l.lease_id = p_lease_id)
+            returning l.committed_id
+        loop
+            v_last := greatest(v_last, v_ended);
+        end loop;
+    end loop;
     if v_last is not null then
         return v_last;
     end if;
-    if exists (
-        select
-        from events.pgt_lease_log l
-        where l.group_no = v_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= v_offset
-          and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
-          and not exists ( -- it only says again what it has committed
-              select
-              from events.pgt_lease_log c
-              where c.group_no = v_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
-                and (c.committed_id = v_offset or c.state = 'done' and c.ids @> v_offset)
-          )
-    ) then
-        raise warning using
-            message = format('lease lost: consumer %s of group %s commits nothing', p_consumer, p_group),
-            detail = 'Its time ran out, or the group was moved; the rows go to another consumer.',
-            hint = 'Roll back the work. Take a longer visibility timeout, or call extend_lease.';
+    -- Who says again what it has committed has lost nothing.
+    if p_lease_id is not null then
+        v_lost := not events.pgt_has_lease(v_group.group_no, p_consumer, p_lease_id);
+    else
+        v_lost := exists (
+            select
+            from events.pgt_lease_log l
+            where l.group_no = v_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= v_offset
+              and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
+              and not exists (
+                  select
+                  from events.pgt_lease_log c
+                  where c.group_no = v_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
+                    and (c.committed_id = v_offset or c.state = 'done' and c.ids @> v_offset)
+              )
+        );
+    end if;
+    if v_lost then
+        perform events.pgt_raise_lease_lost(p_group, p_consumer);
     end if;
     return 0::bigint;
 end;
 $function$;
-comment on function events.pgt_commit_again(text, text, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the rows went to another consumer.';
+comment on function events.pgt_commit_again(text, text, int8, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An error if the rows went to another consumer, or to a later poll under the same name.';
 
--- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none.
+-- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is
+-- an error, so that the work rolls back.
 -- Writes pgt_lease_log.
 -- From outboxes and stream_tables in the spec.
-create function events.commit_offset(p_group text, p_consumer text, p_last_offset bigint)
+--
+-- p_lease_id: as poll_outbox returned it. Given, it is an error, too, if the consumer's name has polled again since.
+create function events.commit_offset(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint default null)
     returns bigint
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -2086,6 +2620,7 @@ begin
                 committed_id = upper(l.ids * v_upto) - 1
             where l.group_no = v_group and l.lane = 0 and l.no >= v_floor
               and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+              and (p_lease_id is null or l.lease_id = p_lease_id)
             returning l.committed_id
         loop
             v_last := greatest(v_last, v_ended);
@@ -2098,15 +2633,18 @@ begin
         limit 1;
         exit when v_newest is not distinct from v_floor;
     end loop;
-    return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset));
+    return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset, p_lease_id));
 end;
 $function$;
-comment on function events.commit_offset(text, text, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none.';
+comment on function events.commit_offset(text, text, int8, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is an error, so that the work rolls back.';
 
 -- Puts rows that a consumer holds into its group's dead letters; returns how many. Rows that it does not hold stay as they are.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 -- From outboxes and stream_tables in the spec.
-create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[], p_error text)
+--
+-- It locks nothing but the consumer's own leases, as commit_offset does: others poll while the work goes on that it is part of.
+-- p_lease_id: as poll_outbox returned it. Given, it is an error if the rows went to another consumer, or the name has polled again since.
+create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[], p_error text, p_lease_id bigint default null)
     returns bigint
     language plpgsql
 as $function$
@@ -2119,31 +2657,33 @@ declare
 begin
     perform events.pgt_require_consumer(p_consumer);
     perform events.pgt_require_read_committed('reject_rows');
-    perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
     select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id < 9223372036854775807;
-    if v_ids is null then
-        return v_count;
-    end if;
-    for v_lease in
-        select l.lane, l.no, l.ids, l.attempts
-        from events.pgt_lease_log l
-        where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids
-        order by l.lane, l.no
-        for update
-    loop
-        v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
-        continue when v_held is null;
-        v_count := v_count + events.pgt_bury(v_group, v_held, p_consumer, v_lease.attempts, p_error);
-        update events.pgt_lease_log l
-        set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
-            state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
-            committed_at = clock_timestamp()
-        where l.group_no = v_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
+    for v_look in 1..2 loop -- a poll may just have written a lease again at the log's head
+        for v_lease in
+            select l.lane, l.no, l.ids, l.attempts
+            from events.pgt_lease_heads(v_group) h
+            join events.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+            where l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids and (p_lease_id is null or l.lease_id = p_lease_id)
+            order by l.lane, l.no
+            for update of l
+        loop
+            v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
+            continue when v_held is null;
+            v_count := v_count + events.pgt_bury(v_group, v_held, p_consumer, v_lease.attempts, p_error);
+            update events.pgt_lease_log l
+            set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
+                state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
+                committed_at = clock_timestamp()
+            where l.group_no = v_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
+        end loop;
     end loop;
+    if v_count = 0 and p_lease_id is not null and not events.pgt_has_lease(v_group.group_no, p_consumer, p_lease_id) then
+        perform events.pgt_raise_lease_lost(p_group, p_consumer);
+    end if;
     return v_count;
 end;
 $function$;
-comment on function events.reject_rows(text, text, int8[], text) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are.';
+comment on function events.reject_rows(text, text, int8[], text, int8) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are.';
 
 -- Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.
 -- Those that the outbox has no more, since retention was forced, stay dead letters.
@@ -2186,7 +2726,9 @@ comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead lett
 -- current one if it holds nothing.
 -- Writes pgt_lease_log.
 -- From outboxes and stream_tables in the spec.
-create function events.extend_lease(p_group text, p_consumer text, p_extension_seconds integer default 30)
+--
+-- p_lease_id: as poll_outbox returned it. Given, it is an error if the rows went to another consumer, or the name has polled again since.
+create function events.extend_lease(p_group text, p_consumer text, p_extension_seconds integer default 30, p_lease_id bigint default null)
     returns timestamptz
     language plpgsql
 as $function$
@@ -2208,15 +2750,19 @@ begin
             update events.pgt_lease_log l
             set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
             where l.group_no = v_group and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
+              and (p_lease_id is null or l.lease_id = p_lease_id)
               and (v_look = 1 or l.until < v_now + make_interval(secs => p_extension_seconds))
             returning l.until
         )
         select greatest(v_until, max(e.until)) into v_until from extended e;
     end loop;
+    if v_until is null and p_lease_id is not null and not events.pgt_has_lease(v_group, p_consumer, p_lease_id) then
+        perform events.pgt_raise_lease_lost(p_group, p_consumer);
+    end if;
     return coalesce(v_until, v_now);
 end;
 $function$;
-comment on function events.extend_lease(text, text, int4) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing.';
+comment on function events.extend_lease(text, text, int4, int8) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing.';
 
 -- Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
@@ -2263,11 +2809,18 @@ declare
     v_group integer := (events.pgt_group(p_group)).group_no;
 begin
     perform events.pgt_require_consumer(p_consumer);
-    insert into events.pgt_consumers as c (group_no, consumer_id, heartbeat_at)
-    values (v_group, p_consumer, clock_timestamp())
-    on conflict (group_no, consumer_id) do update
-        set heartbeat_at = excluded.heartbeat_at
-        where c.heartbeat_at is null or c.heartbeat_at < excluded.heartbeat_at - interval '10 seconds';
+    if not exists (select from events.pgt_consumers c where c.group_no = v_group and c.consumer_id = p_consumer) then
+        perform events.pgt_register(v_group, p_consumer);
+    end if;
+    -- Where it is just being written, it is heard of.
+    perform
+    from events.pgt_consumers c
+    where c.group_no = v_group and c.consumer_id = p_consumer
+      and (c.heartbeat_at is null or c.heartbeat_at < clock_timestamp() - interval '10 seconds')
+    for update skip locked;
+    if found then
+        update events.pgt_consumers c set heartbeat_at = clock_timestamp() where c.group_no = v_group and c.consumer_id = p_consumer;
+    end if;
 end;
 $function$;
 comment on function events.consumer_heartbeat(text, text) is 'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.';
@@ -2336,7 +2889,7 @@ begin
             hint = 'Give the id of the claim check.';
     end if;
     v_check := false;
-    if not coalesce(v_check, p_outbox_id between 1 and (events.pgt_outbox_bounds(v_outbox)).drawn_id) then
+    if not coalesce(v_check, p_outbox_id between 1 and events.pgt_outbox_drawn(v_outbox)) then
         raise exception using
             errcode = '22023',
             message = 'p_outbox_id is no claim check: ' || p_outbox_id,
@@ -2472,6 +3025,32 @@ end;
 $function$;
 comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.';
 
+-- The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any
+-- other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.
+-- Reads pgt_lease_log, pg_locks, pg_stat_activity, pg_prepared_xacts.
+create function events.pgt_gap_holders()
+    returns table (outbox_name text, group_name text, first_id bigint, last_id bigint, pid integer, gid text, since timestamptz)
+    language sql
+    set jit = off
+as $function$
+    with publishers as materialized (
+        select o.outbox_name, p.vxid, p.xid, p.pid
+        from (select distinct g.outbox_name from events.pgt_consumer_groups g) o
+        cross join lateral events.pgt_publishers(o.outbox_name) p
+    )
+    select g.outbox_name, g.group_name, min(lower(l.ids)), max(upper(l.ids)) - 1, p.pid, x.gid, coalesce(x.prepared, a.xact_start, min(l.leased_at))
+    from events.pgt_consumer_groups g
+    cross join lateral events.pgt_lease_heads(g) h
+    join events.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
+    join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+    left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint % 4294967296 and x.database = current_database()
+    left join pg_stat_activity a on a.pid = p.pid
+    where h.lane = 0
+    group by g.outbox_name, g.group_name, p.vxid, p.pid, x.gid, x.prepared, a.xact_start
+    order by 1, 2, 7
+$function$;
+comment on function events.pgt_gap_holders() is 'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.';
+
 -- Whether nobody was heard of in a group for some time.
 -- Reads pgt_lease_log, pgt_consumers.
 create function events.pgt_is_idle(p_group events.pgt_consumer_groups, p_after interval)
@@ -2482,13 +3061,14 @@ as $function$
     select greatest(p_group.created_at, p_group.last_active_at) < clock_timestamp() - p_after
        and not exists (
            select
-           from events.pgt_consumer_offsets o
-           where o.group_name = p_group.group_name and o.last_heartbeat_at > clock_timestamp() - p_after
+           from events.pgt_consumers c
+           where c.group_no = p_group.group_no
+             and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) > clock_timestamp() - p_after
        )
        and not exists (
            select
            from events.pgt_lease_log l
-           where l.group_no = p_group.group_no and l.leased_at > clock_timestamp() - p_after
+           where l.group_no = p_group.group_no and l.state <> 'gap' and greatest(l.leased_at, l.committed_at) > clock_timestamp() - p_after
        )
 $function$;
 comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time.';
@@ -2498,41 +3078,76 @@ comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") i
 -- Writes pgt_lease_log, pgt_consumers.
 create function events.pgt_trim_leases()
     returns bigint
-    language sql
+    language plpgsql
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan -- one lane at a time, by the key, whatever is known of the table
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $function$
-    with gone as (
-        delete from events.pgt_lease_log l
-        using events.pgt_consumer_groups g
+declare
+    v_head  record;
+    v_told  record;
+    v_count bigint := 0::bigint;
+    v_free  text[];
+begin
+    for v_head in
+        select g.group_no, h.lane, least(h.floor_no - 256, h.no) as upto
+        from events.pgt_consumer_groups g
         cross join lateral events.pgt_lease_heads(g) h
-        where l.group_no = g.group_no and l.lane = h.lane and l.no < h.floor_no - 256 and l.no < h.no and l.state = 'done'
-          and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
-        returning l.group_no, l.consumer_id, l.leased_at, l.committed_at, l.committed_id
-    ),
-    kept as (
-        update events.pgt_consumers c
-        set last_lease_at = greatest(c.last_lease_at, s.leased_at),
-            last_commit_at = greatest(c.last_commit_at, s.committed_at),
-            last_offset = greatest(c.last_offset, s.committed_id)
-        from (
-            select o.group_no, o.consumer_id, max(o.leased_at) as leased_at, max(o.committed_at) as committed_at, max(o.committed_id) as committed_id
+        where h.floor_no > 256
+    loop
+        -- Whom an open transaction has written to, such as a heartbeat in one: the next time.
+        v_free := array(
+            select c.consumer_id
+            from events.pgt_consumers c
+            where c.group_no = v_head.group_no and c.consumer_id in (
+                select l.consumer_id
+                from events.pgt_lease_log l
+                where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
+            )
+            for update skip locked
+        );
+        for v_told in
+            with gone as (
+                delete from events.pgt_lease_log l
+                where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
+                  and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
+                  and (l.consumer_id is null or l.consumer_id = any (v_free) or not exists (
+                      select
+                      from events.pgt_consumers c
+                      where c.group_no = l.group_no and c.consumer_id = l.consumer_id
+                  ))
+                returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
+            )
+            select o.consumer_id, count(*) as gone, max(o.leased_at) as leased_at, max(o.committed_at) as committed_at, max(o.committed_id) as committed_id
             from gone o
-            group by o.group_no, o.consumer_id
-        ) s
-        where c.group_no = s.group_no and c.consumer_id = s.consumer_id
-    )
-    select count(*) from gone
+            group by o.consumer_id
+        loop
+            v_count := v_count + v_told.gone;
+            update events.pgt_consumers c
+            set last_lease_at = greatest(c.last_lease_at, v_told.leased_at),
+                last_commit_at = greatest(c.last_commit_at, v_told.committed_at),
+                last_offset = greatest(c.last_offset, v_told.committed_id)
+            where c.group_no = v_head.group_no and c.consumer_id = v_told.consumer_id and c.consumer_id = any (v_free);
+        end loop;
+    end loop;
+    return v_count;
+end;
 $function$;
 comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits.';
 
 -- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
 -- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
 --
+-- What an open transaction has locked, such as that of a heartbeat, waits for the next time.
 -- Nobody is forgotten while a lease of his runs. A forgotten consumer's leases are due; no row is lost with it, as where its group stands is the group's.
 create function events.pgt_watch_consumers()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set jit = off
+    set lock_timeout = '100ms'
 as $function$
 declare
     v_silent   record;
@@ -2542,11 +3157,19 @@ declare
     v_clean_up boolean := events.pgt_setting('consumer_cleanup_enabled') = 'on';
 begin
     for v_silent in
+        with changed as materialized (
+            select c.ctid, s.*
+            from events.pgt_consumer_status s
+            join events.pgt_consumer_groups g on g.group_name = s.group_name
+            join events.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
+            where c.healthy <> s.healthy
+        )
         update events.pgt_consumers c
         set healthy = s.healthy
-        from events.pgt_consumer_status s
-        join events.pgt_consumer_groups g on g.group_name = s.group_name
-        where c.group_no = g.group_no and c.consumer_id = s.consumer_id and c.healthy <> s.healthy
+        from changed s
+        where c.ctid = s.ctid and c.ctid = any (array(
+            select l.ctid from events.pgt_consumers l where l.ctid in (select x.ctid from changed x) for update skip locked
+        ))
         returning s.*
     loop
         continue when v_silent.healthy;
@@ -2558,23 +3181,37 @@ begin
 
     if v_clean_up then
         for v_silent in
+            with dead as materialized (
+                select c.ctid, c.group_no, s.*
+                from events.pgt_consumer_status s
+                join events.pgt_consumer_groups g on g.group_name = s.group_name
+                join events.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
+                where s.last_heartbeat_at < clock_timestamp() - least(v_dead, v_stale)
+                  and not exists (
+                      select
+                      from events.pgt_lease_log l
+                      where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
+                  )
+            )
             delete from events.pgt_consumers c
-            using events.pgt_consumer_groups g, events.pgt_consumer_status s
-            where c.group_no = g.group_no and s.group_name = g.group_name and s.consumer_id = c.consumer_id
-              and s.last_heartbeat_at < clock_timestamp() - least(v_dead, v_stale)
-              and not exists (
-                  select
-                  from events.pgt_lease_log l
-                  where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
-              )
-            returning g.group_no, s.*
+            using dead s
+            where c.ctid = s.ctid and c.ctid = any (array(
+                select l.ctid from events.pgt_consumers l where l.ctid in (select x.ctid from dead x) for update skip locked
+            ))
+            returning s.*
         loop
+            -- One that it commits after all, in a transaction as long, stays.
             update events.pgt_lease_log l
             set until = '-infinity', consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_silent.consumer_id)
-            where l.group_no = v_silent.group_no and l.state = 'leased' and l.consumer_id = v_silent.consumer_id;
+            where l.ctid = any (array(
+                select o.ctid
+                from events.pgt_lease_log o
+                where o.group_no = v_silent.group_no and o.state = 'leased' and o.consumer_id = v_silent.consumer_id
+                for update skip locked
+            ));
             update events.pgt_consumer_groups g
             set last_active_at = greatest(g.last_active_at, v_silent.last_heartbeat_at)
-            where g.group_no = v_silent.group_no;
+            where g.ctid = any (array(select x.ctid from events.pgt_consumer_groups x where x.group_no = v_silent.group_no for update skip locked));
             perform pg_notify('pg_trickle_alert', jsonb_build_object(
                 'type', 'consumer_reaped', 'outbox', v_silent.outbox, 'group', v_silent.group_name,
                 'consumer', left(v_silent.consumer_id, 1000), 'last_offset', v_silent.last_offset
@@ -2596,11 +3233,18 @@ begin
             cross join lateral events.pgt_group_state(w) s
         ) i
         where g.group_no = i.group_no and g.idle <> i.idle
+          and g.ctid = any (array(select x.ctid from events.pgt_consumer_groups x where x.group_no = i.group_no for update skip locked))
         returning g.*, i.idle_policy, i.lag_rows
     loop
         continue when not v_idle.idle;
         if v_idle.idle_policy = 'evict' then
-            perform events.pgt_start(events.pgt_group(v_idle.group_name), null);
+            begin
+                perform events.pgt_start(events.pgt_group(v_idle.group_name), null);
+            exception when lock_not_available then
+                -- Somebody polls or commits after all: the next time looks again.
+                update events.pgt_consumer_groups g set idle = false where g.group_no = v_idle.group_no;
+                continue;
+            end;
         end if;
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
             'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
@@ -2729,7 +3373,7 @@ begin
         where n.nspname = 'events'
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['events.pgt_settings'::regclass]::oid[])
+          and (t.tgrelid <> all (array['events.outbox_account_events'::regclass, 'events.pgt_settings'::regclass]::oid[])
               or t.tgname like 'events!_log!_%' escape '!')
     loop
         execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
@@ -2749,12 +3393,10 @@ create function events.after_restore()
 as $function$
 begin
     perform events.attach();
-    -- Whoever published elsewhere does not run here; only ids that somebody here has drawn may still come.
+    -- Whoever published elsewhere does not run here: publishers are looked for anew.
     update events.pgt_lease_log l
-    set fence = p.fence
-    from events.pgt_consumer_groups g
-    cross join lateral events.pgt_publishers(g.outbox_name) p
-    where l.group_no = g.group_no and l.state = 'gap';
+    set xids = null, vxids = null, until = '-infinity'
+    where l.state in ('gap', 'held');
     update events.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
@@ -2770,6 +3412,7 @@ create function events.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set jit = off
 as $function$
 declare
     v_known    boolean;
@@ -3020,7 +3663,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'a3994be1c7c4fb13da9de11bde702046', 'plain');
+values ('events', '1.0.0', '15af4e5bd02456e3d1e8eae616f51467', 'plain');
 
 select events.attach();
 {% endraw %}

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'd1a0c2d5c9c752442766c8783c2e0a2b',
+        'digest': 'ce4f51349fab1c4cf8db9ff79cd2ffde',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -6085,6 +6085,7 @@ create function sales.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set jit = off
 as $function$
 declare
     v_known    boolean;
@@ -6237,7 +6238,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd1a0c2d5c9c752442766c8783c2e0a2b', 'plain');
+values ('sales', '1.0.0', 'ce4f51349fab1c4cf8db9ff79cd2ffde', 'plain');
 
 select sales.attach();
 {% endraw %}

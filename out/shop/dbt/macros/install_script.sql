@@ -4271,6 +4271,7 @@ create function pgtrickle.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set jit = off
 as $function$
 declare
     v_known    boolean;
@@ -4572,7 +4573,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '89d2c7442123695f34432e5d5c07a5bf', 'plain');
+values ('shop', '1.0.0', '6061a061e81351deb32e017ace19cb5d', 'plain');
 
 select pgtrickle.attach();
 {% endraw %}
