@@ -127,6 +127,11 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("catalog/pgt_inbox_paused.sql", view, dumped)
 		b.add("catalog/pgt_inbox_progress.sql", view)
 		b.add("inbox/inbox_is_my_partition.sql", view)
+		for _, slot := range view.AttemptSlots() {
+			b.add("catalog/pgt_attempts.sql", slot)
+		}
+		b.add("inbox/pgt_count_attempt.sql", view)
+		b.add("inbox/pgt_attempts_spent.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
 		for _, name := range []string{

@@ -26,17 +26,18 @@ func viewOf(s *spec.Spec) render.Extension {
 
 func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	v := render.Inbox{
-		Extension:  s.Extension.Name,
-		SchemaName: s.Extension.Schema,
-		Path:       "inboxes." + i.Name,
-		Name:       i.Name,
-		EventID:    expression(i.EventID),
-		MaxRetries: i.MaxRetries,
-		Schedule:   i.Schedule.String(),
-		LastDue:    lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
-		Due:        dueInbox(s, i),
-		DeadLetter: i.DeadLetter,
-		Stats:      i.Stats,
+		Extension:   s.Extension.Name,
+		SchemaName:  s.Extension.Schema,
+		Path:        "inboxes." + i.Name,
+		Name:        i.Name,
+		EventID:     expression(i.EventID),
+		MaxRetries:  i.MaxRetries,
+		MaxAttempts: i.MaxAttempts,
+		Schedule:    i.Schedule.String(),
+		LastDue:     lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
+		Due:         dueInbox(s, i),
+		DeadLetter:  i.DeadLetter,
+		Stats:       i.Stats,
 
 		Materialize: i.Materialize,
 
@@ -55,8 +56,8 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	if i.Retention.DeadLetter != nil {
 		v.DeadRetention = i.Retention.DeadLetter.Interval()
 	}
-	if i.Retry != nil {
-		v.Retry = &render.Retry{Backoff: i.Retry.Backoff, InitialSeconds: i.Retry.Initial.Seconds(), MaxSeconds: i.Retry.Max.Seconds()}
+	if r := i.BackOff(); r != nil {
+		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
 	}
 	return v
 }

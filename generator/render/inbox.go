@@ -9,18 +9,19 @@ import (
 
 // Inbox is what templates know of one managed inbox.
 type Inbox struct {
-	Extension  string
-	SchemaName string // of the extension
-	Path       string // in the spec
-	Name       string
-	EventID    string // expression over payload, or empty
-	MaxRetries int
-	Schedule   string
-	Due        string   // condition that row t of pgt_tasks is due; empty if it always is
-	LastDue    *LastDue // of a cron expression
-	DeadLetter bool
-	Stats      bool
-	Retry      *Retry
+	Extension   string
+	SchemaName  string // of the extension
+	Path        string // in the spec
+	Name        string
+	EventID     string // expression over payload, or empty
+	MaxRetries  int
+	MaxAttempts int
+	Schedule    string
+	Due         string   // condition that row t of pgt_tasks is due; empty if it always is
+	LastDue     *LastDue // of a cron expression
+	DeadLetter  bool
+	Stats       bool
+	Retry       *Retry
 
 	Materialize bool // pending messages and dead letters are stream tables
 

@@ -175,6 +175,7 @@ create table pgtrickle.pgt_inbox_config (
     error_column                name        not null,
     received_at_column          name        not null,
     max_retries                 integer     not null,
+    max_attempts                integer     not null,
     schedule                    text        not null,
     with_dead_letter            boolean     not null,
     with_stats                  boolean     not null,
@@ -257,6 +258,149 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. Returns dead if it had all its attempts, and
+-- makes it a dead letter; alone if it must be handed out without others; else claimed.
+-- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on.
+-- From inboxes.max_attempts in the spec.
+--
+-- A first claim writes nothing: its lock stays in the row's xmax, whatever becomes of it. What a later one counts must outlive the rollback
+-- of the transaction that counts it. So a few sequences hold counts, each that of one message: from the highest bit a hash of the
+-- inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10). Where they do not suffice, the
+-- message with the fewest attempts is forgotten, and begins again.
+create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid)
+    returns text
+    language plpgsql
+as $function$
+declare
+    v_inbox    record;
+    v_locker   xid;
+    v_hash     bigint;
+    v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+    v_slot     record;
+    v_attempts bigint := 1::bigint;
+begin
+    select c.inbox_schema, c.inbox_table, c.max_retries, c.max_attempts into v_inbox
+    from pgtrickle.pgt_inbox_config c
+    where c.inbox_name = p_inbox;
+    -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
+    execute format('select (hashtextextended(i.event_id || '' '' || i.xmin::text, 0) & 4194303) | $1, i.xmax from %I.%I i where i.event_id = $2', v_inbox.inbox_schema, v_inbox.inbox_table)
+    into v_hash, v_locker
+    using (hashtextextended(p_inbox, 0) & 255) << 22, p_event_id;
+    if v_locker = p_locker then
+        return 'claimed'; -- this claim's own lock: the row was changed meanwhile, and read anew
+    end if;
+
+    -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts.
+    with slots as (
+        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from (
+            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
+            from unnest(array[
+                'pgtrickle.pgt_attempts_0'::regclass,
+                'pgtrickle.pgt_attempts_1'::regclass,
+                'pgtrickle.pgt_attempts_2'::regclass,
+                'pgtrickle.pgt_attempts_3'::regclass,
+                'pgtrickle.pgt_attempts_4'::regclass,
+                'pgtrickle.pgt_attempts_5'::regclass,
+                'pgtrickle.pgt_attempts_6'::regclass,
+                'pgtrickle.pgt_attempts_7'::regclass
+            ]) as s(slot)
+        ) v
+    )
+    select s.slot, s.hash, s.attempts,
+           exists (
+               select
+               from slots o
+               where o.hash >> 22 = v_hash >> 22 and o.age between 0 and 3600 and o.attempts * 2 >= v_inbox.max_attempts
+           ) as beside_suspect
+    into v_slot
+    from slots s
+    order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
+    limit 1;
+    if v_slot.hash = v_hash then
+        v_attempts := v_slot.attempts + 1;
+    end if;
+
+    if v_attempts >= v_inbox.max_attempts then
+        -- This transaction may be rolled back, so the slot is kept, but as an old one; see pgt_attempts_spent.
+        perform setval(v_slot.slot, (v_hash << 33) | (((v_now - 3601) & 8388607) << 10) | v_inbox.max_attempts);
+        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+        using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
+        return 'dead';
+    end if;
+    perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | v_attempts);
+    -- From half of its attempts on, so that messages are told from the one with which they were claimed and which kills its worker.
+    return case when v_attempts * 2 >= v_inbox.max_attempts or v_slot.beside_suspect then 'alone' else 'claimed' end;
+end;
+$function$;
+comment on function pgtrickle.pgt_count_attempt(text, text, xid) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. Returns dead if it had all its attempts, and makes it a dead letter; alone if it must be handed out without others; else claimed.';
+
+-- Whether a claim has found, since this was asked last, that a message of an inbox had all its attempts. If that claim was rolled back, another must find it.
+-- Reads pgt_inbox_config; reads and writes pgt_attempts_0 and so on.
+create function pgtrickle.pgt_attempts_spent(p_inbox text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_now bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+begin
+    perform setval(s.slot, (s.hash << 33) | (((v_now - s.age) & 8388607) << 10) | (s.attempts + 1))
+    from (
+        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from (
+            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
+            from unnest(array[
+                'pgtrickle.pgt_attempts_0'::regclass,
+                'pgtrickle.pgt_attempts_1'::regclass,
+                'pgtrickle.pgt_attempts_2'::regclass,
+                'pgtrickle.pgt_attempts_3'::regclass,
+                'pgtrickle.pgt_attempts_4'::regclass,
+                'pgtrickle.pgt_attempts_5'::regclass,
+                'pgtrickle.pgt_attempts_6'::regclass,
+                'pgtrickle.pgt_attempts_7'::regclass
+            ]) as s(slot)
+        ) v
+    ) s
+    join pgtrickle.pgt_inbox_config c on c.inbox_name = p_inbox
+    where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = c.max_attempts;
+    return found;
+end;
+$function$;
+comment on function pgtrickle.pgt_attempts_spent(text) is 'Whether a claim has found, since this was asked last, that a message of an inbox had all its attempts. If that claim was rolled back, another must find it.';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -890,6 +1034,8 @@ declare
     v_paused   boolean;
     v_requeued boolean;
     v_given_back boolean;
+    v_locker   xid; -- of the row that was claimed last: who had locked it before
+    v_fate     text; -- of the first one, if it came back
     v_count    integer := 0;
     v_rows     integer := 0;
     v_rescan   bigint;
@@ -936,9 +1082,8 @@ begin
 
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
     if v_requeued then
-        return query
-            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle.order_events_requeue q
             join pgtrickle.order_events i on i.event_id = q.event_id
             where q.due_at <= v_now
@@ -951,8 +1096,19 @@ begin
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
-            for update of i skip locked;
-        get diagnostics v_count = row_count;
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_fate := pgtrickle.pgt_count_attempt('order_events', event_id, v_locker);
+                continue when v_fate = 'dead';
+                if v_fate = 'alone' then
+                    return next;
+                    return;
+                end if;
+            end if;
+            v_count := v_count + 1;
+            return next;
+        end loop;
         if v_count = p_limit then
             return;
         end if;
@@ -967,8 +1123,9 @@ begin
         v_from_id := v_last_id;
     end if;
 
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
+    v_rows := v_count;
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
         from pgtrickle.order_events i
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
@@ -984,11 +1141,18 @@ begin
         limit p_limit - v_count
         for update of i skip locked
     loop
-        v_rows := v_rows + 1;
+        if v_count = 0 and v_locker <> '0'::xid then
+            v_fate := pgtrickle.pgt_count_attempt('order_events', event_id, v_locker);
+            continue when v_fate = 'dead';
+            if v_fate = 'alone' then
+                return next;
+                return;
+            end if;
+        end if;
+        v_count := v_count + 1;
         return next;
     end loop;
-    v_count := v_count + v_rows;
-    if v_rows > 0 and p_total_workers is null then
+    if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
         perform setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.order_events_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
@@ -1003,9 +1167,9 @@ begin
         select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
-            return query
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            v_rows := v_count;
+            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.order_events i
                 where i.received_at >= v_floor
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
@@ -1018,14 +1182,30 @@ begin
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
-                for update of i skip locked;
-            get diagnostics v_rows = row_count;
+                for update of i skip locked
+            loop
+                if v_count = 0 and v_locker <> '0'::xid then
+                    v_fate := pgtrickle.pgt_count_attempt('order_events', event_id, v_locker);
+                    continue when v_fate = 'dead';
+                    if v_fate = 'alone' then
+                        return next;
+                        return;
+                    end if;
+                end if;
+                v_count := v_count + 1;
+                return next;
+            end loop;
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
-            if v_rows = 0 and clock_timestamp() > v_now + interval '10 milliseconds' then
+            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
                 perform setval('pgtrickle.order_events_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
+    end if;
+
+    -- There may be others behind one that has become a dead letter.
+    if v_count = 0 and v_fate = 'dead' then
+        return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
@@ -1161,19 +1341,25 @@ create function pgtrickle.order_events_mark_failed(p_event_id text, p_error text
     language plpgsql
 as $function$
 declare
-    v_retry_count integer;
+    v_retry_count  integer;
+    v_processed_at timestamptz;
 begin
-    update pgtrickle.order_events i
-    set retry_count = i.retry_count + 1,
-        error = left(p_error, 1000),
-        available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
+    perform
+    from pgtrickle.order_events i
     where i.event_id = p_event_id and i.processed_at is null
-    returning i.retry_count into v_retry_count;
+    for no key update skip locked;
     if found then
+        update pgtrickle.order_events i
+        set retry_count = i.retry_count + 1,
+            error = left(p_error, 1000),
+            available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+        where i.event_id = p_event_id
+        returning i.retry_count into v_retry_count;
         return v_retry_count;
     end if;
 
-    perform from pgtrickle.order_events i where i.event_id = p_event_id;
+    select i.processed_at into v_processed_at from pgtrickle.order_events i where i.event_id = p_event_id;
     if not found then
         raise exception using
             errcode = 'P0002',
@@ -1182,10 +1368,16 @@ begin
             hint = 'A processed message is gone once its retention has passed.';
     end if;
     raise exception using
-        errcode = '22023',
-        message = 'p_event_id: message is already processed: ' || p_event_id,
-        detail = 'Inbox order_events.',
-        hint = 'To process it again, replay it with p_include_processed.';
+        errcode = '55006',
+        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+        detail = case
+            when v_processed_at is null then 'Another transaction holds the message in inbox order_events.'
+            else 'The message in inbox order_events is processed.'
+        end,
+        hint = case
+            when v_processed_at is null then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.'
+        end;
 end;
 $function$;
 comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.';
@@ -1999,11 +2191,11 @@ grant select on sequence pgtrickle.order_events_fence to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, schedule, with_dead_letter, with_stats,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, with_dead_letter, with_stats,
     processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, '1s', true, true,
+    'retry_count', 'error', 'received_at', 3, 20, '1s', true, true,
     null, null, interval '30 seconds', interval '2 minutes', 10
 );
 
@@ -2030,7 +2222,8 @@ create table pgtrickle.payments (
     processed_at timestamptz,
     error        text,
     retry_count  integer     not null default 0,
-    trace_id     text
+    trace_id     text,
+    available_at timestamptz
 ) with (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
@@ -2244,9 +2437,9 @@ begin
     elsif new.retry_count >= 3 then
         insert into pgtrickle.payments_deltas (event_type, dead_letter) values (new.event_type, 1);
         insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
-    elsif v_is_late then
+    elsif v_is_late or new.available_at is not null then
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
@@ -2329,7 +2522,7 @@ begin
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
+        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
         on conflict (event_id) do update
@@ -2506,7 +2699,7 @@ begin
         return null;
     elsif new.processed_at is null and new.retry_count < 3 then
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif new.processed_at is null and new.retry_count >= 3 then
@@ -2559,7 +2752,8 @@ create trigger sluice_inserted
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
         or new.processed_at is not null
-        or new.retry_count >= 3)
+        or new.retry_count >= 3
+        or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
@@ -2641,6 +2835,8 @@ declare
     v_paused   boolean;
     v_requeued boolean;
     v_given_back boolean;
+    v_locker   xid; -- of the row that was claimed last: who had locked it before
+    v_fate     text; -- of the first one, if it came back
     v_count    integer := 0;
     v_rows     integer := 0;
     v_rescan   bigint;
@@ -2650,7 +2846,7 @@ begin
            exists (
                select
                from (
-                   select i.event_id, i.processed_at, i.retry_count, i.xmax
+                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
                    from pgtrickle.payments i
                    where i.received_at >= k.floor_at and i.received_at < k.cursor_at
                    order by i.received_at, i.event_id
@@ -2662,6 +2858,7 @@ begin
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+                 and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
     from (
@@ -2686,13 +2883,13 @@ begin
 
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
     if v_requeued then
-        return query
-            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle.payments_requeue q
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
+              and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
               and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
@@ -2700,8 +2897,19 @@ begin
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
-            for update of i skip locked;
-        get diagnostics v_count = row_count;
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_fate := pgtrickle.pgt_count_attempt('payments', event_id, v_locker);
+                continue when v_fate = 'dead';
+                if v_fate = 'alone' then
+                    return next;
+                    return;
+                end if;
+            end if;
+            v_count := v_count + 1;
+            return next;
+        end loop;
         if v_count = p_limit then
             return;
         end if;
@@ -2716,8 +2924,9 @@ begin
         v_from_id := v_last_id;
     end if;
 
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
+    v_rows := v_count;
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
         from pgtrickle.payments i
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
@@ -2727,16 +2936,24 @@ begin
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+          and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
         limit p_limit - v_count
         for update of i skip locked
     loop
-        v_rows := v_rows + 1;
+        if v_count = 0 and v_locker <> '0'::xid then
+            v_fate := pgtrickle.pgt_count_attempt('payments', event_id, v_locker);
+            continue when v_fate = 'dead';
+            if v_fate = 'alone' then
+                return next;
+                return;
+            end if;
+        end if;
+        v_count := v_count + 1;
         return next;
     end loop;
-    v_count := v_count + v_rows;
-    if v_rows > 0 and p_total_workers is null then
+    if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
         perform setval('pgtrickle.payments_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
@@ -2751,9 +2968,9 @@ begin
         select r.last_value into v_rescan from pgtrickle.payments_rescan_after r;
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
-            return query
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            v_rows := v_count;
+            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.payments i
                 where i.received_at >= v_floor
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
@@ -2763,16 +2980,33 @@ begin
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+                  and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
-                for update of i skip locked;
-            get diagnostics v_rows = row_count;
+                for update of i skip locked
+            loop
+                if v_count = 0 and v_locker <> '0'::xid then
+                    v_fate := pgtrickle.pgt_count_attempt('payments', event_id, v_locker);
+                    continue when v_fate = 'dead';
+                    if v_fate = 'alone' then
+                        return next;
+                        return;
+                    end if;
+                end if;
+                v_count := v_count + 1;
+                return next;
+            end loop;
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
-            if v_rows = 0 and clock_timestamp() > v_now + interval '10 milliseconds' then
+            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
                 perform setval('pgtrickle.payments_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
+    end if;
+
+    -- There may be others behind one that has become a dead letter.
+    if v_count = 0 and v_fate = 'dead' then
+        return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
@@ -2859,16 +3093,8 @@ as $function$
 declare
     v_stored boolean;
 begin
-    if p_available_at is not null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_available_at: inbox payments does not delay messages',
-            detail = 'Message ' || coalesce(p_event_id, '<null>') || '.',
-            hint = 'Give the inbox a retry option in the spec.';
-    end if;
-
-    insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id)
-    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id)
+    insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
     on conflict (event_id) do nothing;
     v_stored := found;
 
@@ -2916,18 +3142,25 @@ create function pgtrickle.payments_mark_failed(p_event_id text, p_error text)
     language plpgsql
 as $function$
 declare
-    v_retry_count integer;
+    v_retry_count  integer;
+    v_processed_at timestamptz;
 begin
-    update pgtrickle.payments i
-    set retry_count = i.retry_count + 1,
-        error = left(p_error, 1000)
+    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
+    perform
+    from pgtrickle.payments i
     where i.event_id = p_event_id and i.processed_at is null
-    returning i.retry_count into v_retry_count;
+    for no key update skip locked;
     if found then
+        update pgtrickle.payments i
+        set retry_count = i.retry_count + 1,
+            error = left(p_error, 1000),
+            available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
+        where i.event_id = p_event_id
+        returning i.retry_count into v_retry_count;
         return v_retry_count;
     end if;
 
-    perform from pgtrickle.payments i where i.event_id = p_event_id;
+    select i.processed_at into v_processed_at from pgtrickle.payments i where i.event_id = p_event_id;
     if not found then
         raise exception using
             errcode = 'P0002',
@@ -2936,10 +3169,16 @@ begin
             hint = 'A processed message is gone once its retention has passed.';
     end if;
     raise exception using
-        errcode = '22023',
-        message = 'p_event_id: message is already processed: ' || p_event_id,
-        detail = 'Inbox payments.',
-        hint = 'To process it again, replay it with p_include_processed.';
+        errcode = '55006',
+        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+        detail = case
+            when v_processed_at is null then 'Another transaction holds the message in inbox payments.'
+            else 'The message in inbox payments is processed.'
+        end,
+        hint = case
+            when v_processed_at is null then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.'
+        end;
 end;
 $function$;
 comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.';
@@ -2964,12 +3203,12 @@ begin
 
     if p_event_type is null then
         update pgtrickle.payments i
-        set processed_at = null, retry_count = 0, error = null
+        set processed_at = null, retry_count = 0, error = null, available_at = null
         where i.event_id = any (p_event_ids)
           and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
     else
         update pgtrickle.payments i
-        set processed_at = null, retry_count = 0, error = null
+        set processed_at = null, retry_count = 0, error = null, available_at = null
         where i.event_type = p_event_type
           and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
     end if;
@@ -3340,7 +3579,7 @@ begin
     -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
     -- passed it half a minute ago: a slow worker must not hold the floor.
     with passed as (
-        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
           and i.received_at < least(v_floor, v_cursor)
@@ -3352,7 +3591,7 @@ begin
     ),
     -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the floor.
     given_back as (
-        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from (
             select n.event_id, n.xmax as locker
             from pgtrickle.payments n
@@ -3367,7 +3606,7 @@ begin
         for update of i skip locked
     ),
     held as (
-        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
           and i.received_at < least(v_floor, v_was.stuck_at)
@@ -3603,6 +3842,10 @@ begin
 
     -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle.payments_requeue;
+    insert into pgtrickle.payments_requeue (event_id, received_at, due_at)
+    select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
+    from pgtrickle.payments i
+    where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
     insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
     values ('payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
@@ -3624,13 +3867,13 @@ end;
 $function$;
 comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.';
 
--- Pending messages of inbox payments: not processed, not dead.
+-- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.floor_at
@@ -3640,21 +3883,23 @@ create view pgtrickle.payments_pending as
         limit 1
     ), '-infinity')
       and i.processed_at is null and i.retry_count < 3
+      and (i.available_at is null or i.available_at <= now())
       and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.payments_requeue q
 join pgtrickle.payments i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead.';
+where i.processed_at is null and i.retry_count < 3
+  and (i.available_at is null or i.available_at <= now());
+comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due.';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.payments_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
@@ -3747,11 +3992,11 @@ grant select on sequence pgtrickle.payments_fence to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, schedule, with_dead_letter, with_stats,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, with_dead_letter, with_stats,
     processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, '1s', true, true,
+    'retry_count', 'error', 'received_at', 3, 20, '1s', true, true,
     null, null, interval '30 seconds', interval '2 minutes', 10
 );
 
@@ -4355,6 +4600,9 @@ begin
         begin
             perform pgtrickle.order_events_fold();
             perform pgtrickle.order_events_settle();
+            if pgtrickle.pgt_attempts_spent('order_events') then
+                perform from pgtrickle.order_events_claim(1, null, null);
+            end if;
             perform pgtrickle.order_events_audit();
             perform pgtrickle.order_events_alert();
             update pgtrickle.pgt_tasks t
@@ -4402,6 +4650,9 @@ begin
         begin
             perform pgtrickle.payments_fold();
             perform pgtrickle.payments_settle();
+            if pgtrickle.pgt_attempts_spent('payments') then
+                perform from pgtrickle.payments_claim(1, null, null);
+            end if;
             perform pgtrickle.payments_audit();
             perform pgtrickle.payments_alert();
             update pgtrickle.pgt_tasks t
@@ -4471,6 +4722,9 @@ begin
         begin
             perform pgtrickle.order_events_fold();
             perform pgtrickle.order_events_settle();
+            if pgtrickle.pgt_attempts_spent('order_events') then
+                perform from pgtrickle.order_events_claim(1, null, null);
+            end if;
             perform pgtrickle.order_events_audit();
             perform pgtrickle.order_events_alert();
             update pgtrickle.pgt_tasks t
@@ -4515,6 +4769,9 @@ begin
         begin
             perform pgtrickle.payments_fold();
             perform pgtrickle.payments_settle();
+            if pgtrickle.pgt_attempts_spent('payments') then
+                perform from pgtrickle.payments_claim(1, null, null);
+            end if;
             perform pgtrickle.payments_audit();
             perform pgtrickle.payments_alert();
             update pgtrickle.pgt_tasks t
@@ -4582,4 +4839,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '89d2c7442123695f34432e5d5c07a5bf', 'extension');
+values ('shop', '1.0.0', 'd26f8fb57c9e36c28529008ef7dc4709', 'extension');
