@@ -149,7 +149,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("scheduler/last_due.sql", i.LastDue)
 	}
 	for _, template := range []string{
-		"order_index", "claim_cursor", "rescan_after", "fence", "delta_no", "deltas", "deltas_last", "totals", "rates",
+		"order_index", "claim_cursor", "rescan_after", "fence", "received", "delta_no", "deltas", "deltas_last", "totals", "rates",
 		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
 	} {
 		b.add("inbox/"+template+".sql", i)
@@ -157,7 +157,7 @@ func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/expired.sql", i, dumped)
 	b.add("inbox/alerted.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
+		"counted_view", "counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
 	} {
 		b.add("inbox/"+template+".sql", i)
 	}

@@ -206,6 +206,7 @@ select pg_catalog.pg_extension_config_dump('pgtrickle.pgt_inbox_paused', '');
 -- floor_at: every pending message received before it is listed in the inbox's requeue table.
 -- counted_at: messages received before it are counted in the inbox's totals; later ones are counted where they are.
 -- folded_no: every delta up to this number is in the totals, or was rolled back.
+-- received_no: the inbox's sequence of received messages counts those since counted_at from this number on.
 -- fence_*: who was writing when the next values were noted; they count once all of those have ended.
 --
 -- noted_at, cursor_at, stuck_at: where the cursor was at noted_at, and about half a minute earlier.
@@ -217,8 +218,11 @@ create table pgtrickle.pgt_inbox_progress (
     floor_at      timestamptz not null default '-infinity',
     counted_at    timestamptz not null default '-infinity',
     folded_no     bigint      not null default 0,
+    received_no   bigint      not null default 0,
     fence_at      timestamptz not null default '-infinity',
     fence_no      bigint      not null default 0,
+    fence_read_at timestamptz not null default '-infinity',
+    fence_received bigint     not null default 0,
     fence_holders text[]      not null default '{}',
     noted_at      timestamptz not null default '-infinity',
     cursor_at     timestamptz not null default '-infinity',
@@ -459,6 +463,12 @@ comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbo
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.';
 
+-- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+--
+-- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.order_events_summary).
+create sequence pgtrickle.order_events_received minvalue 0 start 1;
+comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.';
+
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
 comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events.';
@@ -566,8 +576,8 @@ create table pgtrickle.order_events_alerted (
 comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.';
 select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_alerted', '');
 
--- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
-create view pgtrickle.order_events_counts as
+-- What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+create view pgtrickle.order_events_counted as
 with progress as materialized (
     select p.folded_no, p.counted_at
     from pgtrickle.pgt_inbox_progress p
@@ -575,34 +585,47 @@ with progress as materialized (
     order by p.no desc
     limit 1
 )
+select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0::bigint as expired
+from pgtrickle.order_events_totals t
+union all
+select e.event_type, 0, 0, 0, e.processing_us, e.processed
+from pgtrickle.order_events_expired e
+union all
+select d.event_type,
+       case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
+       d.processed, d.dead_letter, d.processing_us, 0
+from pgtrickle.order_events_deltas d
+where d.event_type is not null
+  and d.no > coalesce((select p.folded_no from progress p), 0);
+comment on view pgtrickle.order_events_counted is 'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.';
+
+-- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
+create view pgtrickle.order_events_counts as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
        sum(c.processed + c.expired)::bigint                  as processed,
        sum(c.dead_letter)::bigint                            as dead_letter,
        sum(c.processing_us)::bigint                          as processing_us
 from (
-    select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0 as expired
-    from pgtrickle.order_events_totals t
-    union all
-    select e.event_type, 0, 0, 0, e.processing_us, e.processed
-    from pgtrickle.order_events_expired e
-    union all
-    select d.event_type,
-           case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
-           d.processed, d.dead_letter, d.processing_us, 0
-    from pgtrickle.order_events_deltas d
-    where d.event_type is not null
-      and d.no > coalesce((select p.folded_no from progress p), 0)
+    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
+    from pgtrickle.order_events_counted p
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0, 0
+    select i.event_type, count(*), 0, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.order_events i
-        where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
+        where i.received_at >= coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
+    group by i.event_type
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
@@ -819,7 +842,7 @@ comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue a
 revoke execute on function pgtrickle.order_events_deleted() from public;
 
 -- Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_truncated()
     returns trigger
@@ -834,6 +857,12 @@ begin
     delete from pgtrickle.order_events_totals;
     delete from pgtrickle.order_events_requeue;
     delete from pgtrickle.order_events_dead;
+    -- None of those received so far is there any more.
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, received_no)
+    select 'order_events', coalesce(max(p.floor_at), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
+           coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0)
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = 'order_events';
     return null;
 end;
 $function$;
@@ -950,17 +979,19 @@ create trigger sluice_deleted
     execute function pgtrickle.order_events_deleted();
 comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+-- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
+-- statement: a term is 4 % of an insert.
 create trigger sluice_inserted
     after insert on pgtrickle.order_events
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
+        or nextval('pgtrickle.order_events_received'::regclass) is null -- never
         or new.processed_at is not null
-        or new.retry_count >= 3
+        or new.retry_count::boolean
         or new.available_at is not null)
     execute function pgtrickle.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -1433,8 +1464,11 @@ $function$;
 comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.
--- Reads pgtrickle.order_events_counts, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue.
+-- Reads pgtrickle.order_events_counted, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.order_events_received.
 -- From inboxes.order_events in the spec.
+--
+-- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
+-- includes what was rolled back since, or is not committed yet; pgtrickle.order_events_counts counts them one by one.
 create function pgtrickle.order_events_summary(
     out pending_count bigint,
     out dlq_count bigint,
@@ -1453,18 +1487,36 @@ create function pgtrickle.order_events_summary(
     set jit = off
 as $function$
 declare
-    v_floor timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
+    v_at    record;
+    v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(sum(c.pending), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint, coalesce(sum(c.processed), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
+    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    into v_at
+    from (select) one
+    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'order_events'
+    order by p.no desc
+    limit 1;
+
+    select count(*) into v_new
+    from (
+        select
+        from pgtrickle.order_events i
+        where i.received_at >= v_at.counted_at
+        order by i.received_at, i.event_id
+        limit 1001
+    ) n;
+    if v_new > 1000 then
+        v_new := greatest(v_new, coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - v_at.received_no + (
+            select coalesce(sum(d.received), 0)::bigint
+            from pgtrickle.order_events_deltas d
+            where d.no > v_at.folded_no and d.received_at >= v_at.counted_at
+        ));
+    end if;
+    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
+           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.order_events_counts c;
+    from pgtrickle.order_events_counted c;
 
     select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
@@ -1473,14 +1525,7 @@ begin
         union all
         select d.finished, d.calls, d.duplicates
         from pgtrickle.order_events_deltas d
-        where d.at > v_since
-          and d.no > coalesce((
-              select p.folded_no
-              from pgtrickle.pgt_inbox_progress p
-              where p.inbox_name = 'order_events'
-              order by p.no desc
-              limit 1
-          ), 0)
+        where d.at > v_since and d.no > v_at.folded_no
     ) r;
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
@@ -1491,7 +1536,7 @@ begin
         (
             select i.received_at
             from pgtrickle.order_events i
-            where i.received_at >= v_floor and i.processed_at is null and i.retry_count < 3
+            where i.received_at >= v_at.floor_at and i.processed_at is null and i.retry_count < 3
             order by i.received_at, i.event_id
             limit 1
         )
@@ -1711,6 +1756,9 @@ declare
     v_fence   timestamptz;
     v_sure    timestamptz;
     v_sure_no bigint;
+    v_read    record; -- when the messages received were read, and how many there were
+    v_since   record; -- the same for the moment that is sure
+    v_received_no bigint;
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_note    boolean;
@@ -1733,6 +1781,7 @@ begin
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.order_events_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
+    select coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -1747,9 +1796,11 @@ begin
     elsif v_holders = '{}' then
         v_sure := v_fence;
         v_sure_no := v_no;
+        v_since := v_read;
     elsif not v_holders && v_was.fence_holders then
         v_sure := v_was.fence_at;
         v_sure_no := v_was.fence_no;
+        select v_was.fence_received as received, v_was.fence_read_at as at into v_since;
     else
         return 0::bigint;
     end if;
@@ -1762,6 +1813,15 @@ begin
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.order_events_fold();
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_received_no := v_was.received_no;
+    if v_sure > v_was.counted_at then
+        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
+        v_received_no := v_since.received - (
+            select count(*) from pgtrickle.order_events i where i.received_at >= v_sure and i.received_at < v_since.at
+        ) - (
+            select count(*) from pgtrickle.order_events i where i.received_at > v_read.at + interval '1 second'
+        );
+    end if;
     v_sure := greatest(v_sure, v_was.counted_at);
     insert into pgtrickle.order_events_totals as t (event_type, received)
     select c.event_type, sum(c.received)
@@ -1842,9 +1902,10 @@ begin
     v_floor := greatest(v_was.floor_at, v_floor);
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
-    values (
-        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_fence, v_no, v_holders,
+    insert into pgtrickle.pgt_inbox_progress (
+        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
+    ) values (
+        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
         case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
@@ -1906,8 +1967,8 @@ begin
         return true;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    select p.inbox_name, p.counted_at, p.folded_no
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'order_events'
     order by p.no desc
@@ -2050,8 +2111,11 @@ begin
     select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
     from pgtrickle.order_events i
     where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    values ('order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    values (
+        'order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n),
+        coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - (select count(*) from pgtrickle.order_events i where i.received_at >= v_counted)
+    );
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
     delete from pgtrickle.order_events_dead d
@@ -2073,6 +2137,9 @@ comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is 
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 -- From inboxes.order_events in the spec.
+--
+-- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
+-- sort the whole inbox for the first rows, or compare each message with each requeued one.
 create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
@@ -2086,8 +2153,7 @@ create view pgtrickle.order_events_pending as
         order by p.no desc
         limit 1
     ), '-infinity')
-      and i.processed_at is null and i.retry_count < 3
-      and (i.available_at is null or i.available_at <= now())
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
       and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
@@ -2096,8 +2162,7 @@ union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.order_events_requeue q
 join pgtrickle.order_events i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3
-  and (i.available_at is null or i.available_at <= now());
+where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
 comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
@@ -2191,8 +2256,9 @@ comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_event
 
 select setval('pgtrickle.order_events_fence'::regclass, 0);
 
--- Whoever inserts compares with it, in the condition of a trigger.
+-- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
 grant select on sequence pgtrickle.order_events_fence to public;
+grant usage on sequence pgtrickle.order_events_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -2259,6 +2325,12 @@ comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox pa
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
 comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.';
+
+-- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+--
+-- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.payments_summary).
+create sequence pgtrickle.payments_received minvalue 0 start 1;
+comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
@@ -2367,8 +2439,8 @@ create table pgtrickle.payments_alerted (
 comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.';
 select pg_catalog.pg_extension_config_dump('pgtrickle.payments_alerted', '');
 
--- Exact counts of inbox payments per event type; processed includes what retention has deleted.
-create view pgtrickle.payments_counts as
+-- What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+create view pgtrickle.payments_counted as
 with progress as materialized (
     select p.folded_no, p.counted_at
     from pgtrickle.pgt_inbox_progress p
@@ -2376,34 +2448,47 @@ with progress as materialized (
     order by p.no desc
     limit 1
 )
+select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0::bigint as expired
+from pgtrickle.payments_totals t
+union all
+select e.event_type, 0, 0, 0, e.processing_us, e.processed
+from pgtrickle.payments_expired e
+union all
+select d.event_type,
+       case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
+       d.processed, d.dead_letter, d.processing_us, 0
+from pgtrickle.payments_deltas d
+where d.event_type is not null
+  and d.no > coalesce((select p.folded_no from progress p), 0);
+comment on view pgtrickle.payments_counted is 'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.';
+
+-- Exact counts of inbox payments per event type; processed includes what retention has deleted.
+create view pgtrickle.payments_counts as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
        sum(c.processed + c.expired)::bigint                  as processed,
        sum(c.dead_letter)::bigint                            as dead_letter,
        sum(c.processing_us)::bigint                          as processing_us
 from (
-    select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0 as expired
-    from pgtrickle.payments_totals t
-    union all
-    select e.event_type, 0, 0, 0, e.processing_us, e.processed
-    from pgtrickle.payments_expired e
-    union all
-    select d.event_type,
-           case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
-           d.processed, d.dead_letter, d.processing_us, 0
-    from pgtrickle.payments_deltas d
-    where d.event_type is not null
-      and d.no > coalesce((select p.folded_no from progress p), 0)
+    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
+    from pgtrickle.payments_counted p
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0, 0
+    select i.event_type, count(*), 0, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.payments i
-        where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
+        where i.received_at >= coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
+    group by i.event_type
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
@@ -2620,7 +2705,7 @@ comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and d
 revoke execute on function pgtrickle.payments_deleted() from public;
 
 -- Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_truncated()
     returns trigger
@@ -2635,6 +2720,12 @@ begin
     delete from pgtrickle.payments_totals;
     delete from pgtrickle.payments_requeue;
     delete from pgtrickle.payments_dead;
+    -- None of those received so far is there any more.
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, received_no)
+    select 'payments', coalesce(max(p.floor_at), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
+           coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0)
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = 'payments';
     return null;
 end;
 $function$;
@@ -2751,17 +2842,19 @@ create trigger sluice_deleted
     execute function pgtrickle.payments_deleted();
 comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+-- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
+-- statement: a term is 4 % of an insert.
 create trigger sluice_inserted
     after insert on pgtrickle.payments
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
+        or nextval('pgtrickle.payments_received'::regclass) is null -- never
         or new.processed_at is not null
-        or new.retry_count >= 3
+        or new.retry_count::boolean
         or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -3234,8 +3327,11 @@ $function$;
 comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.
--- Reads pgtrickle.payments_counts, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue.
+-- Reads pgtrickle.payments_counted, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.payments_received.
 -- From inboxes.payments in the spec.
+--
+-- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
+-- includes what was rolled back since, or is not committed yet; pgtrickle.payments_counts counts them one by one.
 create function pgtrickle.payments_summary(
     out pending_count bigint,
     out dlq_count bigint,
@@ -3254,18 +3350,36 @@ create function pgtrickle.payments_summary(
     set jit = off
 as $function$
 declare
-    v_floor timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
+    v_at    record;
+    v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(sum(c.pending), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint, coalesce(sum(c.processed), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
+    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    into v_at
+    from (select) one
+    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'payments'
+    order by p.no desc
+    limit 1;
+
+    select count(*) into v_new
+    from (
+        select
+        from pgtrickle.payments i
+        where i.received_at >= v_at.counted_at
+        order by i.received_at, i.event_id
+        limit 1001
+    ) n;
+    if v_new > 1000 then
+        v_new := greatest(v_new, coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - v_at.received_no + (
+            select coalesce(sum(d.received), 0)::bigint
+            from pgtrickle.payments_deltas d
+            where d.no > v_at.folded_no and d.received_at >= v_at.counted_at
+        ));
+    end if;
+    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
+           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.payments_counts c;
+    from pgtrickle.payments_counted c;
 
     select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
@@ -3274,14 +3388,7 @@ begin
         union all
         select d.finished, d.calls, d.duplicates
         from pgtrickle.payments_deltas d
-        where d.at > v_since
-          and d.no > coalesce((
-              select p.folded_no
-              from pgtrickle.pgt_inbox_progress p
-              where p.inbox_name = 'payments'
-              order by p.no desc
-              limit 1
-          ), 0)
+        where d.at > v_since and d.no > v_at.folded_no
     ) r;
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
@@ -3292,7 +3399,7 @@ begin
         (
             select i.received_at
             from pgtrickle.payments i
-            where i.received_at >= v_floor and i.processed_at is null and i.retry_count < 3
+            where i.received_at >= v_at.floor_at and i.processed_at is null and i.retry_count < 3
             order by i.received_at, i.event_id
             limit 1
         )
@@ -3512,6 +3619,9 @@ declare
     v_fence   timestamptz;
     v_sure    timestamptz;
     v_sure_no bigint;
+    v_read    record; -- when the messages received were read, and how many there were
+    v_since   record; -- the same for the moment that is sure
+    v_received_no bigint;
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_note    boolean;
@@ -3534,6 +3644,7 @@ begin
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.payments_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
+    select coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -3548,9 +3659,11 @@ begin
     elsif v_holders = '{}' then
         v_sure := v_fence;
         v_sure_no := v_no;
+        v_since := v_read;
     elsif not v_holders && v_was.fence_holders then
         v_sure := v_was.fence_at;
         v_sure_no := v_was.fence_no;
+        select v_was.fence_received as received, v_was.fence_read_at as at into v_since;
     else
         return 0::bigint;
     end if;
@@ -3563,6 +3676,15 @@ begin
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.payments_fold();
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_received_no := v_was.received_no;
+    if v_sure > v_was.counted_at then
+        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
+        v_received_no := v_since.received - (
+            select count(*) from pgtrickle.payments i where i.received_at >= v_sure and i.received_at < v_since.at
+        ) - (
+            select count(*) from pgtrickle.payments i where i.received_at > v_read.at + interval '1 second'
+        );
+    end if;
     v_sure := greatest(v_sure, v_was.counted_at);
     insert into pgtrickle.payments_totals as t (event_type, received)
     select c.event_type, sum(c.received)
@@ -3643,9 +3765,10 @@ begin
     v_floor := greatest(v_was.floor_at, v_floor);
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
-    values (
-        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_fence, v_no, v_holders,
+    insert into pgtrickle.pgt_inbox_progress (
+        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
+    ) values (
+        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
         case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
@@ -3707,8 +3830,8 @@ begin
         return true;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    select p.inbox_name, p.counted_at, p.folded_no
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'payments'
     order by p.no desc
@@ -3851,8 +3974,11 @@ begin
     select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
     from pgtrickle.payments i
     where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    values ('payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    values (
+        'payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n),
+        coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - (select count(*) from pgtrickle.payments i where i.received_at >= v_counted)
+    );
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
     delete from pgtrickle.payments_dead d
@@ -3874,6 +4000,9 @@ comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is deri
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
+--
+-- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
+-- sort the whole inbox for the first rows, or compare each message with each requeued one.
 create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
@@ -3887,8 +4016,7 @@ create view pgtrickle.payments_pending as
         order by p.no desc
         limit 1
     ), '-infinity')
-      and i.processed_at is null and i.retry_count < 3
-      and (i.available_at is null or i.available_at <= now())
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
       and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
@@ -3897,8 +4025,7 @@ union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.payments_requeue q
 join pgtrickle.payments i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3
-  and (i.available_at is null or i.available_at <= now());
+where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
 comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due.';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
@@ -3992,8 +4119,9 @@ comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per ev
 
 select setval('pgtrickle.payments_fence'::regclass, 0);
 
--- Whoever inserts compares with it, in the condition of a trigger.
+-- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
 grant select on sequence pgtrickle.payments_fence to public;
+grant usage on sequence pgtrickle.payments_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -4055,6 +4183,12 @@ begin
             message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'A message has a type and a payload.';
+    elsif octet_length(p_event_id) > 2684 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_id must not be longer than 2684 bytes',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
+            hint = 'Let the sender use shorter ids, or use a hash of the id.';
     end if;
     case p_inbox
         when 'order_events' then
@@ -4844,7 +4978,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd26f8fb57c9e36c28529008ef7dc4709', 'extension');
+values ('shop', '1.0.0', '319728a73681a225c086260ac93f1759', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 
