@@ -131,7 +131,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 			b.add("catalog/pgt_attempts.sql", slot)
 		}
 		b.add("inbox/pgt_count_attempt.sql", view)
-		b.add("inbox/pgt_attempts_spent.sql", view)
+		b.add("inbox/pgt_finish_attempts.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
 		for _, name := range []string{
@@ -149,7 +149,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("scheduler/last_due.sql", i.LastDue)
 	}
 	for _, template := range []string{
-		"order_index", "claim_cursor", "rescan_after", "fence", "received", "delta_no", "deltas", "deltas_last", "totals", "rates",
+		"order_index", "claim_cursor", "rescan_after", "alone_until", "fence", "received", "delta_no", "deltas", "deltas_last", "totals", "rates",
 		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
 	} {
 		b.add("inbox/"+template+".sql", i)

@@ -67,7 +67,7 @@ func inboxRelations(i *spec.Inbox) render.InboxRelations {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), Fence: in("_fence"), Received: in("_received"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), AloneUntil: in("_alone_until"), Fence: in("_fence"), Received: in("_received"),
 		DeltaNo: in("_delta_no"), Deltas: in("_deltas"), DeltasLast: in("_deltas_last"), Totals: in("_totals"), Expired: in("_expired"), Rates: in("_rates"),
 		Requeue: in("_requeue"), RequeueDue: in("_requeue_due"), RequeueReceived: in("_requeue_received"),
 		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"), Alerted: in("_alerted"),

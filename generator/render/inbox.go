@@ -39,9 +39,9 @@ type Inbox struct {
 
 // InboxRelations are the tables, sequences, indexes and views of an inbox.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, RescanAfter, Fence, Received, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
-	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge, Alerted                                             Name
-	PendingView, DLQView, CountedView, CountsView, StatsView                                                          Name
+	Table, OrderIndex, ClaimCursor, RescanAfter, AloneUntil, Fence, Received, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
+	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge, Alerted                                                         Name
+	PendingView, DLQView, CountedView, CountsView, StatsView                                                                      Name
 }
 
 // InboxFunctions are the functions of an inbox.

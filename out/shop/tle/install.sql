@@ -300,17 +300,17 @@ comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose cla
 create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
 comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
 
--- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. Returns dead if it had all its attempts, and
--- makes it a dead letter; alone if it must be handed out without others; else claimed.
--- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on.
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it
+-- has become a dead letter.
+-- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
 -- From inboxes.max_attempts in the spec.
 --
 -- A first claim writes nothing: its lock stays in the row's xmax, whatever becomes of it. What a later one counts must outlive the rollback
 -- of the transaction that counts it. So a few sequences hold counts, each that of one message: from the highest bit a hash of the
 -- inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10). Where they do not suffice, the
 -- message with the fewest attempts is forgotten, and begins again.
-create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid)
-    returns text
+create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
+    returns boolean
     language plpgsql
 as $function$
 declare
@@ -325,69 +325,15 @@ begin
     from pgtrickle.pgt_inbox_config c
     where c.inbox_name = p_inbox;
     -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
-    execute format('select (hashtextextended(i.event_id || '' '' || i.xmin::text, 0) & 4194303) | $1, i.xmax from %I.%I i where i.event_id = $2', v_inbox.inbox_schema, v_inbox.inbox_table)
+    execute format($sql$select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax from %I.%I i where i.event_id = $2$sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
     into v_hash, v_locker
-    using (hashtextextended(p_inbox, 0) & 255) << 22, p_event_id;
+    using p_inbox, p_event_id;
     if v_locker = p_locker then
-        return 'claimed'; -- this claim's own lock: the row was changed meanwhile, and read anew
+        return true; -- this claim's own lock: the row was changed meanwhile, and read anew
     end if;
 
     -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts.
-    with slots as (
-        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from (
-            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
-            from unnest(array[
-                'pgtrickle.pgt_attempts_0'::regclass,
-                'pgtrickle.pgt_attempts_1'::regclass,
-                'pgtrickle.pgt_attempts_2'::regclass,
-                'pgtrickle.pgt_attempts_3'::regclass,
-                'pgtrickle.pgt_attempts_4'::regclass,
-                'pgtrickle.pgt_attempts_5'::regclass,
-                'pgtrickle.pgt_attempts_6'::regclass,
-                'pgtrickle.pgt_attempts_7'::regclass
-            ]) as s(slot)
-        ) v
-    )
-    select s.slot, s.hash, s.attempts,
-           exists (
-               select
-               from slots o
-               where o.hash >> 22 = v_hash >> 22 and o.age between 0 and 3600 and o.attempts * 2 >= v_inbox.max_attempts
-           ) as beside_suspect
-    into v_slot
-    from slots s
-    order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
-    limit 1;
-    if v_slot.hash = v_hash then
-        v_attempts := v_slot.attempts + 1;
-    end if;
-
-    if v_attempts >= v_inbox.max_attempts then
-        -- This transaction may be rolled back, so the slot is kept, but as an old one; see pgt_attempts_spent.
-        perform setval(v_slot.slot, (v_hash << 33) | (((v_now - 3601) & 8388607) << 10) | v_inbox.max_attempts);
-        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
-        using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
-        return 'dead';
-    end if;
-    perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | v_attempts);
-    -- From half of its attempts on, so that messages are told from the one with which they were claimed and which kills its worker.
-    return case when v_attempts * 2 >= v_inbox.max_attempts or v_slot.beside_suspect then 'alone' else 'claimed' end;
-end;
-$function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. Returns dead if it had all its attempts, and makes it a dead letter; alone if it must be handed out without others; else claimed.';
-
--- Whether a claim has found, since this was asked last, that a message of an inbox had all its attempts. If that claim was rolled back, another must find it.
--- Reads pgt_inbox_config; reads and writes pgt_attempts_0 and so on.
-create function pgtrickle.pgt_attempts_spent(p_inbox text)
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_now bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
-begin
-    perform setval(s.slot, (s.hash << 33) | (((v_now - s.age) & 8388607) << 10) | (s.attempts + 1))
+    select s.slot, s.hash, s.attempts into v_slot
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
         from (
@@ -404,12 +350,100 @@ begin
             ]) as s(slot)
         ) v
     ) s
-    join pgtrickle.pgt_inbox_config c on c.inbox_name = p_inbox
-    where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = c.max_attempts;
-    return found;
+    order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
+    limit 1;
+    if v_slot.hash = v_hash then
+        v_attempts := v_slot.attempts + 1;
+    end if;
+
+    perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
+    if v_attempts >= v_inbox.max_attempts then
+        -- This transaction may be rolled back, too: see pgt_finish_attempts.
+        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+        using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
+        return false;
+    end if;
+    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from it.
+    if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
+        perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
+    end if;
+    return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_attempts_spent(text) is 'Whether a claim has found, since this was asked last, that a message of an inbox had all its attempts. If that claim was rolled back, another must find it.';
+comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter.';
+
+-- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.
+-- Reads pgt_inbox_config, pgt_inbox_progress and the inbox's requeue; reads and writes the inbox, pgt_attempts_0 and so on.
+-- From inboxes.max_attempts in the spec.
+create function pgtrickle.pgt_finish_attempts(p_inbox text, p_requeue text)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox  record;
+    v_hashes bigint[];
+    v_count  bigint;
+    v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+begin
+    select c.inbox_schema, c.inbox_table, c.max_retries, c.max_attempts into v_inbox
+    from pgtrickle.pgt_inbox_config c
+    where c.inbox_name = p_inbox;
+    -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
+    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null)
+    into v_hashes
+    from (
+        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from (
+            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
+            from unnest(array[
+                'pgtrickle.pgt_attempts_0'::regclass,
+                'pgtrickle.pgt_attempts_1'::regclass,
+                'pgtrickle.pgt_attempts_2'::regclass,
+                'pgtrickle.pgt_attempts_3'::regclass,
+                'pgtrickle.pgt_attempts_4'::regclass,
+                'pgtrickle.pgt_attempts_5'::regclass,
+                'pgtrickle.pgt_attempts_6'::regclass,
+                'pgtrickle.pgt_attempts_7'::regclass
+            ]) as s(slot)
+        ) v
+    ) s
+    where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
+    if v_hashes is null then
+        return 0::bigint;
+    end if;
+
+    -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
+    execute format($sql$
+        update %1$I.%2$I i
+        set retry_count = greatest(i.retry_count, $3), error = $4
+        where i.event_id = any (array(
+            select o.event_id
+            from (
+                (select q.event_id from %1$I.%3$I q where q.due_at <= clock_timestamp() order by q.due_at, q.event_id limit 1000)
+                union
+                (select n.event_id from %1$I.%2$I n where n.received_at >= $5 order by n.received_at, n.event_id limit 1000)
+            ) f
+            join %1$I.%2$I o on o.event_id = f.event_id
+            where ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303) = any ($2)
+              and o.processed_at is null and o.retry_count < $3
+            for update of o skip locked
+        ))
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table, p_requeue)
+    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed', coalesce((
+        select p.floor_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = p_inbox
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.pgt_finish_attempts(text, text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -456,6 +490,12 @@ comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
+
+-- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
+--
+-- A sequence, because it is set by claims that may be rolled back.
+create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
+comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.';
 
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
@@ -1071,7 +1111,7 @@ declare
     v_requeued boolean;
     v_given_back boolean;
     v_locker   xid; -- of the row that was claimed last: who had locked it before
-    v_fate     text; -- of the first one, if it came back
+    v_died     boolean; -- the first one that came back
     v_count    integer := 0;
     v_rows     integer := 0;
     v_rescan   bigint;
@@ -1116,6 +1156,10 @@ begin
         return;
     end if;
 
+    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+        p_limit := least(p_limit, 1);
+    end if;
+
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
     if v_requeued then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
@@ -1135,12 +1179,8 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_fate := pgtrickle.pgt_count_attempt('order_events', event_id, v_locker);
-                continue when v_fate = 'dead';
-                if v_fate = 'alone' then
-                    return next;
-                    return;
-                end if;
+                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                continue when v_died;
             end if;
             v_count := v_count + 1;
             return next;
@@ -1178,12 +1218,8 @@ begin
         for update of i skip locked
     loop
         if v_count = 0 and v_locker <> '0'::xid then
-            v_fate := pgtrickle.pgt_count_attempt('order_events', event_id, v_locker);
-            continue when v_fate = 'dead';
-            if v_fate = 'alone' then
-                return next;
-                return;
-            end if;
+            v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+            continue when v_died;
         end if;
         v_count := v_count + 1;
         return next;
@@ -1204,6 +1240,9 @@ begin
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
             v_rows := v_count;
+            if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+                p_limit := least(p_limit, greatest(v_count, 1));
+            end if;
             for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
                 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.order_events i
@@ -1221,12 +1260,8 @@ begin
                 for update of i skip locked
             loop
                 if v_count = 0 and v_locker <> '0'::xid then
-                    v_fate := pgtrickle.pgt_count_attempt('order_events', event_id, v_locker);
-                    continue when v_fate = 'dead';
-                    if v_fate = 'alone' then
-                        return next;
-                        return;
-                    end if;
+                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                    continue when v_died;
                 end if;
                 v_count := v_count + 1;
                 return next;
@@ -1240,7 +1275,7 @@ begin
     end if;
 
     -- There may be others behind one that has become a dead letter.
-    if v_count = 0 and v_fate = 'dead' then
+    if v_count = 0 and v_died then
         return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
@@ -2320,6 +2355,12 @@ comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of 
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
 
+-- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
+--
+-- A sequence, because it is set by claims that may be rolled back.
+create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
+comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.';
+
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
@@ -2934,7 +2975,7 @@ declare
     v_requeued boolean;
     v_given_back boolean;
     v_locker   xid; -- of the row that was claimed last: who had locked it before
-    v_fate     text; -- of the first one, if it came back
+    v_died     boolean; -- the first one that came back
     v_count    integer := 0;
     v_rows     integer := 0;
     v_rescan   bigint;
@@ -2979,6 +3020,10 @@ begin
         return;
     end if;
 
+    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+        p_limit := least(p_limit, 1);
+    end if;
+
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
     if v_requeued then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
@@ -2998,12 +3043,8 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_fate := pgtrickle.pgt_count_attempt('payments', event_id, v_locker);
-                continue when v_fate = 'dead';
-                if v_fate = 'alone' then
-                    return next;
-                    return;
-                end if;
+                v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                continue when v_died;
             end if;
             v_count := v_count + 1;
             return next;
@@ -3041,12 +3082,8 @@ begin
         for update of i skip locked
     loop
         if v_count = 0 and v_locker <> '0'::xid then
-            v_fate := pgtrickle.pgt_count_attempt('payments', event_id, v_locker);
-            continue when v_fate = 'dead';
-            if v_fate = 'alone' then
-                return next;
-                return;
-            end if;
+            v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+            continue when v_died;
         end if;
         v_count := v_count + 1;
         return next;
@@ -3067,6 +3104,9 @@ begin
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
             v_rows := v_count;
+            if (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+                p_limit := least(p_limit, greatest(v_count, 1));
+            end if;
             for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
                 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.payments i
@@ -3084,12 +3124,8 @@ begin
                 for update of i skip locked
             loop
                 if v_count = 0 and v_locker <> '0'::xid then
-                    v_fate := pgtrickle.pgt_count_attempt('payments', event_id, v_locker);
-                    continue when v_fate = 'dead';
-                    if v_fate = 'alone' then
-                        return next;
-                        return;
-                    end if;
+                    v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                    continue when v_died;
                 end if;
                 v_count := v_count + 1;
                 return next;
@@ -3103,7 +3139,7 @@ begin
     end if;
 
     -- There may be others behind one that has become a dead letter.
-    if v_count = 0 and v_fate = 'dead' then
+    if v_count = 0 and v_died then
         return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
@@ -4739,9 +4775,7 @@ begin
         begin
             perform pgtrickle.order_events_fold();
             perform pgtrickle.order_events_settle();
-            if pgtrickle.pgt_attempts_spent('order_events') then
-                perform from pgtrickle.order_events_claim(1, null, null);
-            end if;
+            perform pgtrickle.pgt_finish_attempts('order_events', 'order_events_requeue');
             perform pgtrickle.order_events_audit();
             perform pgtrickle.order_events_alert();
             update pgtrickle.pgt_tasks t
@@ -4789,9 +4823,7 @@ begin
         begin
             perform pgtrickle.payments_fold();
             perform pgtrickle.payments_settle();
-            if pgtrickle.pgt_attempts_spent('payments') then
-                perform from pgtrickle.payments_claim(1, null, null);
-            end if;
+            perform pgtrickle.pgt_finish_attempts('payments', 'payments_requeue');
             perform pgtrickle.payments_audit();
             perform pgtrickle.payments_alert();
             update pgtrickle.pgt_tasks t
@@ -4861,9 +4893,7 @@ begin
         begin
             perform pgtrickle.order_events_fold();
             perform pgtrickle.order_events_settle();
-            if pgtrickle.pgt_attempts_spent('order_events') then
-                perform from pgtrickle.order_events_claim(1, null, null);
-            end if;
+            perform pgtrickle.pgt_finish_attempts('order_events', 'order_events_requeue');
             perform pgtrickle.order_events_audit();
             perform pgtrickle.order_events_alert();
             update pgtrickle.pgt_tasks t
@@ -4908,9 +4938,7 @@ begin
         begin
             perform pgtrickle.payments_fold();
             perform pgtrickle.payments_settle();
-            if pgtrickle.pgt_attempts_spent('payments') then
-                perform from pgtrickle.payments_claim(1, null, null);
-            end if;
+            perform pgtrickle.pgt_finish_attempts('payments', 'payments_requeue');
             perform pgtrickle.payments_audit();
             perform pgtrickle.payments_alert();
             update pgtrickle.pgt_tasks t
@@ -4978,7 +5006,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '319728a73681a225c086260ac93f1759', 'extension');
+values ('shop', '1.0.0', 'bc02f5e3f3e1fcdfe8e51b96ec93f90c', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 

@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': '319728a73681a225c086260ac93f1759',
+        'digest': 'bc02f5e3f3e1fcdfe8e51b96ec93f90c',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
