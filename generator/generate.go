@@ -128,6 +128,11 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("catalog/pgt_inbox_paused.sql", view, dumped)
 		b.add("catalog/pgt_inbox_progress.sql", view)
 		b.add("inbox/inbox_is_my_partition.sql", view)
+		for _, slot := range view.AttemptSlots() {
+			b.add("catalog/pgt_attempts.sql", slot)
+		}
+		b.add("inbox/pgt_count_attempt.sql", view)
+		b.add("inbox/pgt_finish_attempts.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
 		for _, name := range []string{
@@ -145,7 +150,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("scheduler/last_due.sql", i.LastDue)
 	}
 	for _, template := range []string{
-		"order_index", "claim_cursor", "rescan_after", "fence", "delta_no", "deltas", "deltas_last", "totals", "rates",
+		"order_index", "claim_cursor", "rescan_after", "alone_until", "fence", "received", "delta_no", "deltas", "deltas_last", "totals", "rates",
 		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
 	} {
 		b.add("inbox/"+template+".sql", i)
@@ -153,7 +158,7 @@ func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/expired.sql", i, dumped)
 	b.add("inbox/alerted.sql", i, dumped)
 	for _, template := range []string{
-		"counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
+		"counted_view", "counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
 	} {
 		b.add("inbox/"+template+".sql", i)
 	}

@@ -31,7 +31,7 @@ func materialized(s *spec.Spec) *spec.Spec {
 		}
 		whole.DDL = append(whole.DDL, diag.WholeFile(inboxFile(i), table))
 		pending := view.IsPending("i")
-		if i.Retry != nil {
+		if i.BackOff() != nil {
 			pending += " and (i.available_at is null or i.available_at <= now())"
 		}
 		whole.StreamTables = append(whole.StreamTables, relationOf(i, view, view.PendingView, pending, i.Schedule))

@@ -29,17 +29,18 @@ func viewOf(s *spec.Spec) render.Extension {
 
 func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	v := render.Inbox{
-		Extension:  s.Extension.Name,
-		SchemaName: s.Extension.Schema,
-		Path:       "inboxes." + i.Name,
-		Name:       i.Name,
-		EventID:    expression(i.EventID),
-		MaxRetries: i.MaxRetries,
-		Schedule:   i.Schedule.String(),
-		LastDue:    lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
-		Due:        dueInbox(s, i),
-		DeadLetter: i.DeadLetter,
-		Stats:      i.Stats,
+		Extension:   s.Extension.Name,
+		SchemaName:  s.Extension.Schema,
+		Path:        "inboxes." + i.Name,
+		Name:        i.Name,
+		EventID:     expression(i.EventID),
+		MaxRetries:  i.MaxRetries,
+		MaxAttempts: i.MaxAttempts,
+		Schedule:    i.Schedule.String(),
+		LastDue:     lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
+		Due:         dueInbox(s, i),
+		DeadLetter:  i.DeadLetter,
+		Stats:       i.Stats,
 
 		Materialize: i.Materialize,
 
@@ -58,8 +59,8 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	if i.Retention.DeadLetter != nil {
 		v.DeadRetention = i.Retention.DeadLetter.Interval()
 	}
-	if i.Retry != nil {
-		v.Retry = &render.Retry{Backoff: i.Retry.Backoff, InitialSeconds: i.Retry.Initial.Seconds(), MaxSeconds: i.Retry.Max.Seconds()}
+	if r := i.BackOff(); r != nil {
+		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
 	}
 	return v
 }
@@ -69,11 +70,11 @@ func inboxRelations(i *spec.Inbox) render.InboxRelations {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), Fence: in("_fence"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), AloneUntil: in("_alone_until"), Fence: in("_fence"), Received: in("_received"),
 		DeltaNo: in("_delta_no"), Deltas: in("_deltas"), DeltasLast: in("_deltas_last"), Totals: in("_totals"), Expired: in("_expired"), Rates: in("_rates"),
 		Requeue: in("_requeue"), RequeueDue: in("_requeue_due"), RequeueReceived: in("_requeue_received"),
 		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"), Alerted: in("_alerted"),
-		PendingView: in("_pending"), DLQView: in("_dlq"), CountsView: in("_counts"), StatsView: in("_stats"),
+		PendingView: in("_pending"), DLQView: in("_dlq"), CountedView: in("_counted"), CountsView: in("_counts"), StatsView: in("_stats"),
 	}
 }
 

@@ -107,6 +107,7 @@ var columns = map[string][]column{
 		{"error_column", "", "The same for the latest error."},
 		{"received_at_column", "", "The same for when it arrived."},
 		{"max_retries", "", "Failures after which a message is a dead letter."},
+		{"max_attempts", "", "The same for claims that ended without a mark or a failure."},
 		{"schedule", "", "How often background work looks at it."},
 		{"with_dead_letter", "", "It has a view of dead letters."},
 		{"with_stats", "", "It has a view of statistics."},

@@ -62,7 +62,7 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	}
 	return append(facts,
 		fact{"After a failure", retry},
-		fact{"Dead letter", say("after %s failures", fmt.Sprint(i.MaxRetries))},
+		fact{"Dead letter", say("after %s failures, or %s claims that ended without a mark or a failure", fmt.Sprint(i.MaxRetries), fmt.Sprint(i.MaxAttempts))},
 		fact{"Background work", say("%s", every(i.Schedule, i.LastDue))},
 		fact{"Processed messages stay", w.kept(i.ProcessedRetention, "inbox_processed_retention_hours")},
 		fact{"Dead letters stay", w.kept(i.DeadRetention, "inbox_dlq_retention_hours")},

@@ -9,18 +9,19 @@ import (
 
 // Inbox is what templates know of one managed inbox.
 type Inbox struct {
-	Extension  string
-	SchemaName string // of the extension
-	Path       string // in the spec
-	Name       string
-	EventID    string // expression over payload, or empty
-	MaxRetries int
-	Schedule   string
-	Due        string   // condition that row t of pgt_tasks is due; empty if it always is
-	LastDue    *LastDue // of a cron expression
-	DeadLetter bool
-	Stats      bool
-	Retry      *Retry
+	Extension   string
+	SchemaName  string // of the extension
+	Path        string // in the spec
+	Name        string
+	EventID     string // expression over payload, or empty
+	MaxRetries  int
+	MaxAttempts int
+	Schedule    string
+	Due         string   // condition that row t of pgt_tasks is due; empty if it always is
+	LastDue     *LastDue // of a cron expression
+	DeadLetter  bool
+	Stats       bool
+	Retry       *Retry
 
 	Materialize bool // pending messages and dead letters are stream tables
 
@@ -38,9 +39,9 @@ type Inbox struct {
 
 // InboxRelations are the tables, sequences, indexes and views of an inbox.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, RescanAfter, Fence, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
-	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge, Alerted                                   Name
-	PendingView, DLQView, CountsView, StatsView                                                             Name
+	Table, OrderIndex, ClaimCursor, RescanAfter, AloneUntil, Fence, Received, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
+	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge, Alerted                                                         Name
+	PendingView, DLQView, CountedView, CountsView, StatsView                                                                      Name
 }
 
 // InboxFunctions are the functions of an inbox.

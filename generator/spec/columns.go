@@ -30,7 +30,7 @@ func (c *Columns) byField() []columnName {
 // managedColumns checks the columns that the options of a managed inbox read and add.
 func (c checker) managedColumns(i *Inbox) {
 	taken := append(slices.Clone(textColumns), otherColumns...)
-	if i.Retry != nil {
+	if i.BackOff() != nil {
 		taken = append(taken, "available_at")
 	}
 	add := func(at diag.Pos, option, column string) {

@@ -5,8 +5,11 @@ import (
 	"time"
 )
 
-// defaultRetryMax is the longest delay of a retry that gives none.
-const defaultRetryMax = Duration(5 * time.Minute)
+// The delays of an inbox whose spec gives none.
+const (
+	defaultRetryInitial = Duration(time.Second)
+	defaultRetryMax     = Duration(5 * time.Minute)
+)
 
 // complete fills in the defaults that depend on other fields. Constant defaults stand in the struct tags.
 func (s *Spec) complete() {
@@ -33,6 +36,9 @@ func (i *Inbox) complete(schema string) {
 	i.Relation = Name{i.Schema, i.Name}
 	if !i.Managed() {
 		i.Relation, _ = parseName(i.Table)
+	}
+	if i.Retry == nil && i.Managed() { // an adopted table may lack the column that it needs
+		i.Retry = &Retry{Place: Place{At: i.At}, Backoff: BackoffExponential, Initial: defaultRetryInitial}
 	}
 	if i.Retry != nil && !i.Retry.Given("max") {
 		i.Retry.Max = max(defaultRetryMax, i.Retry.Initial)

@@ -1,5 +1,11 @@
 package spec
 
+import (
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+)
+
 // Values of Inbox.WireFormat.
 const (
 	WireNative         = "native"
@@ -24,10 +30,11 @@ type Inbox struct {
 	DeadLetter  bool      `yaml:"dead_letter" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_dlq."`
 	Stats       bool      `yaml:"stats" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_stats."`
 	MaxRetries  int       `yaml:"max_retries" jsonschema:"default=3,minimum=1,maximum=1000" jsonschema_description:"Failures after which a message is a dead letter."`
+	MaxAttempts int       `yaml:"max_attempts" jsonschema:"default=20,minimum=2,maximum=1000" jsonschema_description:"Claims that ended without a mark or a failure after which a message is a dead letter: it kills its workers."`
 	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression (in UTC)."`
 	DedupWindow *Duration `yaml:"dedup_window" jsonschema_description:"How long ids are remembered, if longer than the messages are kept."`
 	Retention   Retention `yaml:"retention" jsonschema_description:"How long finished messages are kept; 0s keeps them for ever."`
-	Retry       *Retry    `yaml:"retry" jsonschema_description:"Back-off after a failure; without it a message is due again at once."`
+	Retry       *Retry    `yaml:"retry" jsonschema_description:"Back-off after a failure, or none: the message is due again at once. Default: {backoff: exponential, initial: 1s, max: 5m}."`
 	Ordering    *Ordering `yaml:"ordering" jsonschema_description:"Processes the messages of an aggregate in sequence; not together with priority."`
 	Priority    *Priority `yaml:"priority" jsonschema_description:"Processes urgent messages first; not together with ordering."`
 	Health      Health    `yaml:"health" jsonschema_description:"Thresholds of inbox_health."`
@@ -45,19 +52,44 @@ type Retention struct {
 	DeadLetter *Duration `yaml:"dead_letter" jsonschema_description:"Of dead letters; default: setting inbox_dlq_retention_hours."`
 }
 
+// BackOff returns how long failures delay a message; nil if it is due again at once.
+func (i *Inbox) BackOff() *Retry {
+	if i.Retry == nil || i.Retry.Backoff == BackoffNone {
+		return nil
+	}
+	return i.Retry
+}
+
 // Values of Retry.Backoff.
 const (
 	BackoffExponential = "exponential"
 	BackoffLinear      = "linear"
 	BackoffConstant    = "constant"
+	BackoffNone        = "none"
 )
 
-// Retry is the back-off of an inbox: failure n delays a message by Initial times 2^(n-1), n or 1, and by Max at most.
+// Retry is the back-off of an inbox: failure n delays a message by Initial times 2^(n-1), n or 1, and by Max at most. A spec may write none
+// in place of {backoff: none}.
 type Retry struct {
 	Place   `yaml:"-"`
-	Backoff string   `yaml:"backoff" jsonschema:"default=exponential,enum=exponential,enum=linear,enum=constant" jsonschema_description:"How the delay grows from failure to failure."`
+	Backoff string   `yaml:"backoff" jsonschema:"default=exponential,enum=exponential,enum=linear,enum=constant,enum=none" jsonschema_description:"How the delay grows from failure to failure; none: the message is due again at once."`
 	Initial Duration `yaml:"initial" jsonschema:"default=1s" jsonschema_description:"Delay after the first failure."`
 	Max     Duration `yaml:"max" jsonschema_description:"Longest delay; default 5m, or initial if that is longer."`
+}
+
+// read takes options, or none.
+func (r *Retry) read(d *decoder, n *yaml.Node, f field) {
+	v := reflect.ValueOf(r).Elem()
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		d.object(n, v, f.name)
+		return
+	}
+	setDefaults(v)
+	setPlace(v, Place{At: d.pos(n)})
+	if n.Value != BackoffNone {
+		d.errs.Add(wrongType(d.pos(n), f.name, "none or a map of fields", n))
+	}
+	r.Backoff = BackoffNone
 }
 
 // Values of Ordering.Mode and Ordering.OnDeadLetter.

@@ -45,7 +45,8 @@ var (
 	windowTooShort   = problem{"retention-conflict", "dedup_window %s is shorter than the %s for which processed messages are kept", "ids are remembered with their messages anyway; make the window longer, or leave it out"}
 	windowNeedless   = problem{"retention-conflict", "dedup_window has no effect, because processed messages are kept for ever", "leave it out, or give retention: {processed: …}"}
 	maxBelowInitial  = problem{"conflict", "retry max %s is shorter than its initial delay %s", "make max at least as long as initial"}
-	initialZero      = problem{"out-of-range", "retry initial must be longer than 0s", "leave retry out if failed messages are due again at once"}
+	initialZero      = problem{"out-of-range", "retry initial must be longer than 0s", "write retry: none if failed messages are due again at once"}
+	delayNeedless    = problem{"conflict", "retry has no delay with backoff none", "leave it out, or choose another backoff"}
 	criticalFirst    = problem{"conflict", "critical_pending_age %s is below degraded_pending_age %s", "a message is degraded before it is critical"}
 
 	sameOrderColumn = problem{"conflict", "ordering uses %q both as aggregate and as sequence", "a sequence orders the messages within an aggregate"}

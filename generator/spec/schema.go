@@ -47,6 +47,12 @@ func (TableOutbox) JSONSchemaExtend(s *jsonschema.Schema) {
 	*s = jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "boolean"}, &options}}
 }
 
+// JSONSchemaExtend allows none in place of options.
+func (Retry) JSONSchemaExtend(s *jsonschema.Schema) {
+	options := *s
+	*s = jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string", Enum: []any{BackoffNone}}, &options}}
+}
+
 // JSONSchema describes every setting.
 func (Settings) JSONSchema() *jsonschema.Schema {
 	properties := jsonschema.NewProperties()

@@ -110,15 +110,20 @@ inboxes:
   - name: "bestellung‑ü"
     retry: {initial: 10m}
     ordering: {sequence: sequence_num}
+  - {name: never, retry: none}
+  - {name: nothing, retry: {backoff: none}}
 `})
-	payments, orders := s.Inboxes[0], s.Inboxes[1]
+	payments, orders, never, nothing := s.Inboxes[0], s.Inboxes[1], s.Inboxes[2], s.Inboxes[3]
 	for name, ok := range map[string]bool{
 		"extension schema": s.Extension.Schema == "pgtrickle" && s.Extension.Oldest == 14 && s.Extension.Target == TargetPostgres,
 		"inbox schema":     payments.Schema == "pgtrickle" && payments.Relation == Name{"pgtrickle", "payments"},
 		"max_retries":      payments.MaxRetries == 3,
 		"switches":         payments.DeadLetter && payments.Stats && !payments.Materialize && !payments.ChangeFeed,
 		"schedule":         payments.Schedule.String() == "1s",
-		"retry":            payments.Retry == nil && orders.Retry.Backoff == BackoffExponential && orders.Retry.Max == orders.Retry.Initial,
+		"max_attempts":     payments.MaxAttempts == 20,
+		"retry":            payments.BackOff().Initial.String() == "1s" && payments.Retry.Max.String() == "5m" && payments.Retry.Backoff == BackoffExponential,
+		"retry's max":      orders.Retry.Backoff == BackoffExponential && orders.Retry.Max == orders.Retry.Initial,
+		"no retry":         never.BackOff() == nil && nothing.BackOff() == nil && never.Retry.Backoff == BackoffNone,
 		"retention":        payments.Retention.Processed == nil && payments.Retention.DeadLetter == nil,
 		"health":           payments.Health.CriticalPendingAge.String() == "2m" && payments.Health.DegradedDLQ == 10,
 		"ordering":         orders.Ordering.Mode == OrderingContiguous && orders.Ordering.Start == 1 && orders.Ordering.Aggregate == "aggregate_id",

@@ -47,7 +47,7 @@ func (c checker) adoptedInbox(i *Inbox) {
 			c.report(i.Field(option), managedOnly, option, i.Name)
 		}
 	}
-	if i.Retry != nil && (i.Columns == nil || i.Columns.AvailableAt == "") {
+	if i.BackOff() != nil && (i.Columns == nil || i.Columns.AvailableAt == "") {
 		c.report(i.Field("retry"), retryNeedsColumn, i.Name)
 	}
 	if i.Columns != nil {
@@ -93,6 +93,10 @@ func (c checker) dedupWindow(i *Inbox) {
 
 func (c checker) retry(r *Retry) {
 	switch {
+	case r.Backoff == BackoffNone:
+		if r.Given("initial") || r.Given("max") {
+			c.report(firstGiven(r.Place, "initial", "max"), delayNeedless)
+		}
 	case r.Initial == 0:
 		c.report(r.Field("initial"), initialZero)
 	case r.Max < r.Initial:

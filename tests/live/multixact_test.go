@@ -25,6 +25,7 @@ func TestSharedLocksThatEnded(t *testing.T) {
 	run(t, conn, installed.Load(t, installed.Shop()).Install(generator.Plain))
 	run(t, conn, fmt.Sprintf("insert into pgtrickle.payments (event_id, event_type, payload) select i, 't', '{}' from generate_series(0, %d) i", messages-1))
 	run(t, conn, "select pgtrickle.inbox_mark_failed('payments', event_id, 'x') from pgtrickle.payments where event_id::int % 3 = 0")
+	run(t, conn, "update pgtrickle.payments set available_at = null where retry_count > 0") // due again
 	lock := func() {
 		t.Helper()
 		for n := range sessions {

@@ -60,7 +60,9 @@ func (r *randomRun) pick(from []choice) func(*randomRun) string {
 
 func (r *randomRun) one(of ...string) string { return of[r.rand.IntN(len(of))] }
 
-func (r *randomRun) inbox() string { return r.one("soon", "later") }
+var inboxes = []string{"soon", "later", "frail"}
+
+func (r *randomRun) inbox() string { return r.one(inboxes...) }
 func (r *randomRun) id() string    { return fmt.Sprintf("m%02d", r.rand.IntN(40)) }
 func (r *randomRun) kind() string  { return r.one("a", "b", "c") }
 func (r *randomRun) retry() string { return r.one("0", "0", "0", "1", "2", "3", "4") }
@@ -100,7 +102,7 @@ func (r *randomRun) rows(inbox string) string {
 
 func columns(inbox string) string {
 	names := "event_id, event_type, payload, received_at, processed_at, retry_count, aggregate_id"
-	if inbox == "later" {
+	if inbox != "soon" {
 		names += ", available_at"
 	}
 	return names
@@ -162,11 +164,16 @@ var statements = []choice{
 	{4, func(r *randomRun) string {
 		inbox := r.inbox()
 		mark := r.one("inbox_mark_processed('%[1]s', event_id)", "inbox_mark_failed('%[1]s', event_id, 'no')")
-		return r.call(mark+" from pgtrickle.inbox_claim('%[1]s', %[2]d)", inbox, 1+r.rand.IntN(6))
+		return r.call(mark+" from claimed('%[1]s', %[2]d) event_id", inbox, 1+r.rand.IntN(6))
 	}},
 	{3, func(r *randomRun) string {
-		return fmt.Sprintf("select event_id from pgtrickle.inbox_claim('%s', %d)", r.inbox(), 1+r.rand.IntN(6))
+		return fmt.Sprintf("select claimed('%s', %d)", r.inbox(), 1+r.rand.IntN(6))
 	}},
+	{4, func(r *randomRun) string { // the loop that docs/inbox.md recommends, for one message, in a transaction of its own if there is none
+		return fmt.Sprintf("do $$ declare v text; begin for v in select claimed('%[1]s', 2) loop begin perform 1 / %[2]d; perform pgtrickle.inbox_mark_processed('%[1]s', v);"+
+			" exception when division_by_zero then perform pgtrickle.inbox_mark_failed('%[1]s', v, sqlerrm); end; end loop; end $$", r.inbox(), r.rand.IntN(2))
+	}},
+	{4, func(r *randomRun) string { return fmt.Sprintf("select claimed('frail', %d)", 1+r.rand.IntN(2)) }},
 	{2, func(r *randomRun) string {
 		return r.call("replay_inbox_messages('%s', array[%s], p_include_processed => %s)", r.inbox(), r.someIDs(), r.one("true", "false"))
 	}},

@@ -173,6 +173,7 @@ create table pgtrickle.pgt_inbox_config (
     error_column                name        not null,
     received_at_column          name        not null,
     max_retries                 integer     not null,
+    max_attempts                integer     not null,
     schedule                    text        not null,
     with_dead_letter            boolean     not null,
     with_stats                  boolean     not null,
@@ -197,6 +198,7 @@ comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out no
 -- floor_at: every pending message received before it is listed in the inbox's requeue table.
 -- counted_at: messages received before it are counted in the inbox's totals; later ones are counted where they are.
 -- folded_no: every delta up to this number is in the totals, or was rolled back.
+-- received_no: the inbox's sequence of received messages counts those since counted_at from this number on.
 -- fence_*: who was writing when the next values were noted; they count once all of those have ended.
 --
 -- noted_at, cursor_at, stuck_at: where the cursor was at noted_at, and about half a minute earlier.
@@ -208,8 +210,11 @@ create table pgtrickle.pgt_inbox_progress (
     floor_at      timestamptz not null default '-infinity',
     counted_at    timestamptz not null default '-infinity',
     folded_no     bigint      not null default 0,
+    received_no   bigint      not null default 0,
     fence_at      timestamptz not null default '-infinity',
     fence_no      bigint      not null default 0,
+    fence_read_at timestamptz not null default '-infinity',
+    fence_received bigint     not null default 0,
     fence_holders text[]      not null default '{}',
     noted_at      timestamptz not null default '-infinity',
     cursor_at     timestamptz not null default '-infinity',
@@ -254,6 +259,183 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
+comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it
+-- has become a dead letter.
+-- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
+-- From inboxes.max_attempts in the spec.
+--
+-- A first claim writes nothing: its lock stays in the row's xmax, whatever becomes of it. What a later one counts must outlive the rollback
+-- of the transaction that counts it. So a few sequences hold counts, each that of one message: from the highest bit a hash of the
+-- inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10). Where they do not suffice, the
+-- message with the fewest attempts is forgotten, and begins again.
+create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
+    returns boolean
+    language plpgsql
+as $function$
+declare
+    v_inbox    record;
+    v_locker   xid;
+    v_hash     bigint;
+    v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+    v_slot     record;
+    v_attempts bigint := 1::bigint;
+begin
+    select c.inbox_schema, c.inbox_table, c.max_retries, c.max_attempts into v_inbox
+    from pgtrickle.pgt_inbox_config c
+    where c.inbox_name = p_inbox;
+    -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
+    execute format($sql$select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax from %I.%I i where i.event_id = $2$sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
+    into v_hash, v_locker
+    using p_inbox, p_event_id;
+    if v_locker = p_locker then
+        return true; -- this claim's own lock: the row was changed meanwhile, and read anew
+    end if;
+
+    -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts.
+    select s.slot, s.hash, s.attempts into v_slot
+    from (
+        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from (
+            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
+            from unnest(array[
+                'pgtrickle.pgt_attempts_0'::regclass,
+                'pgtrickle.pgt_attempts_1'::regclass,
+                'pgtrickle.pgt_attempts_2'::regclass,
+                'pgtrickle.pgt_attempts_3'::regclass,
+                'pgtrickle.pgt_attempts_4'::regclass,
+                'pgtrickle.pgt_attempts_5'::regclass,
+                'pgtrickle.pgt_attempts_6'::regclass,
+                'pgtrickle.pgt_attempts_7'::regclass
+            ]) as s(slot)
+        ) v
+    ) s
+    order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
+    limit 1;
+    if v_slot.hash = v_hash then
+        v_attempts := v_slot.attempts + 1;
+    end if;
+
+    perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
+    if v_attempts >= v_inbox.max_attempts then
+        -- This transaction may be rolled back, too: see pgt_finish_attempts.
+        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+        using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
+        return false;
+    end if;
+    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from it.
+    if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
+        perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
+    end if;
+    return true;
+end;
+$function$;
+comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter.';
+
+-- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.
+-- Reads pgt_inbox_config, pgt_inbox_progress and the inbox's requeue; reads and writes the inbox, pgt_attempts_0 and so on.
+-- From inboxes.max_attempts in the spec.
+create function pgtrickle.pgt_finish_attempts(p_inbox text, p_requeue text)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox  record;
+    v_hashes bigint[];
+    v_count  bigint;
+    v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+begin
+    select c.inbox_schema, c.inbox_table, c.max_retries, c.max_attempts into v_inbox
+    from pgtrickle.pgt_inbox_config c
+    where c.inbox_name = p_inbox;
+    -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
+    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null)
+    into v_hashes
+    from (
+        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from (
+            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
+            from unnest(array[
+                'pgtrickle.pgt_attempts_0'::regclass,
+                'pgtrickle.pgt_attempts_1'::regclass,
+                'pgtrickle.pgt_attempts_2'::regclass,
+                'pgtrickle.pgt_attempts_3'::regclass,
+                'pgtrickle.pgt_attempts_4'::regclass,
+                'pgtrickle.pgt_attempts_5'::regclass,
+                'pgtrickle.pgt_attempts_6'::regclass,
+                'pgtrickle.pgt_attempts_7'::regclass
+            ]) as s(slot)
+        ) v
+    ) s
+    where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
+    if v_hashes is null then
+        return 0::bigint;
+    end if;
+
+    -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
+    execute format($sql$
+        update %1$I.%2$I i
+        set retry_count = greatest(i.retry_count, $3), error = $4
+        where i.event_id = any (array(
+            select o.event_id
+            from (
+                (select q.event_id from %1$I.%3$I q where q.due_at <= clock_timestamp() order by q.due_at, q.event_id limit 1000)
+                union
+                (select n.event_id from %1$I.%2$I n where n.received_at >= $5 order by n.received_at, n.event_id limit 1000)
+            ) f
+            join %1$I.%2$I o on o.event_id = f.event_id
+            where ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303) = any ($2)
+              and o.processed_at is null and o.retry_count < $3
+            for update of o skip locked
+        ))
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table, p_requeue)
+    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed', coalesce((
+        select p.floor_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = p_inbox
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.pgt_finish_attempts(text, text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -300,11 +482,23 @@ comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
 
+-- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
+--
+-- A sequence, because it is set by claims that may be rolled back.
+create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
+comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.';
+
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.';
+
+-- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+--
+-- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.order_events_summary).
+create sequence pgtrickle.order_events_received minvalue 0 start 1;
+comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.';
 
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
@@ -411,8 +605,8 @@ create table pgtrickle.order_events_alerted (
 );
 comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.';
 
--- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
-create view pgtrickle.order_events_counts as
+-- What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+create view pgtrickle.order_events_counted as
 with progress as materialized (
     select p.folded_no, p.counted_at
     from pgtrickle.pgt_inbox_progress p
@@ -420,34 +614,47 @@ with progress as materialized (
     order by p.no desc
     limit 1
 )
+select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0::bigint as expired
+from pgtrickle.order_events_totals t
+union all
+select e.event_type, 0, 0, 0, e.processing_us, e.processed
+from pgtrickle.order_events_expired e
+union all
+select d.event_type,
+       case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
+       d.processed, d.dead_letter, d.processing_us, 0
+from pgtrickle.order_events_deltas d
+where d.event_type is not null
+  and d.no > coalesce((select p.folded_no from progress p), 0);
+comment on view pgtrickle.order_events_counted is 'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.';
+
+-- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
+create view pgtrickle.order_events_counts as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
        sum(c.processed + c.expired)::bigint                  as processed,
        sum(c.dead_letter)::bigint                            as dead_letter,
        sum(c.processing_us)::bigint                          as processing_us
 from (
-    select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0 as expired
-    from pgtrickle.order_events_totals t
-    union all
-    select e.event_type, 0, 0, 0, e.processing_us, e.processed
-    from pgtrickle.order_events_expired e
-    union all
-    select d.event_type,
-           case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
-           d.processed, d.dead_letter, d.processing_us, 0
-    from pgtrickle.order_events_deltas d
-    where d.event_type is not null
-      and d.no > coalesce((select p.folded_no from progress p), 0)
+    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
+    from pgtrickle.order_events_counted p
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0, 0
+    select i.event_type, count(*), 0, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.order_events i
-        where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
+        where i.received_at >= coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
+    group by i.event_type
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
@@ -664,7 +871,7 @@ comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue a
 revoke execute on function pgtrickle.order_events_deleted() from public;
 
 -- Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_truncated()
     returns trigger
@@ -679,6 +886,12 @@ begin
     delete from pgtrickle.order_events_totals;
     delete from pgtrickle.order_events_requeue;
     delete from pgtrickle.order_events_dead;
+    -- None of those received so far is there any more.
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, received_no)
+    select 'order_events', coalesce(max(p.floor_at), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
+           coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0)
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = 'order_events';
     return null;
 end;
 $function$;
@@ -795,17 +1008,19 @@ create trigger sluice_deleted
     execute function pgtrickle.order_events_deleted();
 comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+-- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
+-- statement: a term is 4 % of an insert.
 create trigger sluice_inserted
     after insert on pgtrickle.order_events
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
+        or nextval('pgtrickle.order_events_received'::regclass) is null -- never
         or new.processed_at is not null
-        or new.retry_count >= 3
+        or new.retry_count::boolean
         or new.available_at is not null)
     execute function pgtrickle.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -884,6 +1099,8 @@ declare
     v_paused   boolean;
     v_requeued boolean;
     v_given_back boolean;
+    v_locker   xid; -- of the row that was claimed last: who had locked it before
+    v_died     boolean; -- the first one that came back
     v_count    integer := 0;
     v_rows     integer := 0;
     v_rescan   bigint;
@@ -928,11 +1145,14 @@ begin
         return;
     end if;
 
+    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+        p_limit := least(p_limit, 1);
+    end if;
+
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
     if v_requeued then
-        return query
-            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle.order_events_requeue q
             join pgtrickle.order_events i on i.event_id = q.event_id
             where q.due_at <= v_now
@@ -945,8 +1165,15 @@ begin
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
-            for update of i skip locked;
-        get diagnostics v_count = row_count;
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                continue when v_died;
+            end if;
+            v_count := v_count + 1;
+            return next;
+        end loop;
         if v_count = p_limit then
             return;
         end if;
@@ -961,8 +1188,9 @@ begin
         v_from_id := v_last_id;
     end if;
 
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
+    v_rows := v_count;
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
         from pgtrickle.order_events i
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
@@ -978,11 +1206,14 @@ begin
         limit p_limit - v_count
         for update of i skip locked
     loop
-        v_rows := v_rows + 1;
+        if v_count = 0 and v_locker <> '0'::xid then
+            v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+            continue when v_died;
+        end if;
+        v_count := v_count + 1;
         return next;
     end loop;
-    v_count := v_count + v_rows;
-    if v_rows > 0 and p_total_workers is null then
+    if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
         perform setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.order_events_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
@@ -997,9 +1228,12 @@ begin
         select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
-            return query
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            v_rows := v_count;
+            if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+                p_limit := least(p_limit, greatest(v_count, 1));
+            end if;
+            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.order_events i
                 where i.received_at >= v_floor
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
@@ -1012,14 +1246,26 @@ begin
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
-                for update of i skip locked;
-            get diagnostics v_rows = row_count;
+                for update of i skip locked
+            loop
+                if v_count = 0 and v_locker <> '0'::xid then
+                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                    continue when v_died;
+                end if;
+                v_count := v_count + 1;
+                return next;
+            end loop;
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
-            if v_rows = 0 and clock_timestamp() > v_now + interval '10 milliseconds' then
+            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
                 perform setval('pgtrickle.order_events_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
+    end if;
+
+    -- There may be others behind one that has become a dead letter.
+    if v_count = 0 and v_died then
+        return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
@@ -1155,19 +1401,25 @@ create function pgtrickle.order_events_mark_failed(p_event_id text, p_error text
     language plpgsql
 as $function$
 declare
-    v_retry_count integer;
+    v_retry_count  integer;
+    v_processed_at timestamptz;
 begin
-    update pgtrickle.order_events i
-    set retry_count = i.retry_count + 1,
-        error = left(p_error, 1000),
-        available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
+    perform
+    from pgtrickle.order_events i
     where i.event_id = p_event_id and i.processed_at is null
-    returning i.retry_count into v_retry_count;
+    for no key update skip locked;
     if found then
+        update pgtrickle.order_events i
+        set retry_count = i.retry_count + 1,
+            error = left(p_error, 1000),
+            available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+        where i.event_id = p_event_id
+        returning i.retry_count into v_retry_count;
         return v_retry_count;
     end if;
 
-    perform from pgtrickle.order_events i where i.event_id = p_event_id;
+    select i.processed_at into v_processed_at from pgtrickle.order_events i where i.event_id = p_event_id;
     if not found then
         raise exception using
             errcode = 'P0002',
@@ -1176,10 +1428,16 @@ begin
             hint = 'A processed message is gone once its retention has passed.';
     end if;
     raise exception using
-        errcode = '22023',
-        message = 'p_event_id: message is already processed: ' || p_event_id,
-        detail = 'Inbox order_events.',
-        hint = 'To process it again, replay it with p_include_processed.';
+        errcode = '55006',
+        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+        detail = case
+            when v_processed_at is null then 'Another transaction holds the message in inbox order_events.'
+            else 'The message in inbox order_events is processed.'
+        end,
+        hint = case
+            when v_processed_at is null then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.'
+        end;
 end;
 $function$;
 comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.';
@@ -1230,8 +1488,11 @@ $function$;
 comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.
--- Reads pgtrickle.order_events_counts, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue.
+-- Reads pgtrickle.order_events_counted, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.order_events_received.
 -- From inboxes.order_events in the spec.
+--
+-- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
+-- includes what was rolled back since, or is not committed yet; pgtrickle.order_events_counts counts them one by one.
 create function pgtrickle.order_events_summary(
     out pending_count bigint,
     out dlq_count bigint,
@@ -1250,18 +1511,36 @@ create function pgtrickle.order_events_summary(
     set jit = off
 as $function$
 declare
-    v_floor timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
+    v_at    record;
+    v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(sum(c.pending), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint, coalesce(sum(c.processed), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
+    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    into v_at
+    from (select) one
+    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'order_events'
+    order by p.no desc
+    limit 1;
+
+    select count(*) into v_new
+    from (
+        select
+        from pgtrickle.order_events i
+        where i.received_at >= v_at.counted_at
+        order by i.received_at, i.event_id
+        limit 1001
+    ) n;
+    if v_new > 1000 then
+        v_new := greatest(v_new, coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - v_at.received_no + (
+            select coalesce(sum(d.received), 0)::bigint
+            from pgtrickle.order_events_deltas d
+            where d.no > v_at.folded_no and d.received_at >= v_at.counted_at
+        ));
+    end if;
+    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
+           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.order_events_counts c;
+    from pgtrickle.order_events_counted c;
 
     select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
@@ -1270,14 +1549,7 @@ begin
         union all
         select d.finished, d.calls, d.duplicates
         from pgtrickle.order_events_deltas d
-        where d.at > v_since
-          and d.no > coalesce((
-              select p.folded_no
-              from pgtrickle.pgt_inbox_progress p
-              where p.inbox_name = 'order_events'
-              order by p.no desc
-              limit 1
-          ), 0)
+        where d.at > v_since and d.no > v_at.folded_no
     ) r;
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
@@ -1288,7 +1560,7 @@ begin
         (
             select i.received_at
             from pgtrickle.order_events i
-            where i.received_at >= v_floor and i.processed_at is null and i.retry_count < 3
+            where i.received_at >= v_at.floor_at and i.processed_at is null and i.retry_count < 3
             order by i.received_at, i.event_id
             limit 1
         )
@@ -1508,6 +1780,9 @@ declare
     v_fence   timestamptz;
     v_sure    timestamptz;
     v_sure_no bigint;
+    v_read    record; -- when the messages received were read, and how many there were
+    v_since   record; -- the same for the moment that is sure
+    v_received_no bigint;
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_note    boolean;
@@ -1530,6 +1805,7 @@ begin
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.order_events_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
+    select coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -1544,9 +1820,11 @@ begin
     elsif v_holders = '{}' then
         v_sure := v_fence;
         v_sure_no := v_no;
+        v_since := v_read;
     elsif not v_holders && v_was.fence_holders then
         v_sure := v_was.fence_at;
         v_sure_no := v_was.fence_no;
+        select v_was.fence_received as received, v_was.fence_read_at as at into v_since;
     else
         return 0::bigint;
     end if;
@@ -1559,6 +1837,15 @@ begin
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.order_events_fold();
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_received_no := v_was.received_no;
+    if v_sure > v_was.counted_at then
+        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
+        v_received_no := v_since.received - (
+            select count(*) from pgtrickle.order_events i where i.received_at >= v_sure and i.received_at < v_since.at
+        ) - (
+            select count(*) from pgtrickle.order_events i where i.received_at > v_read.at + interval '1 second'
+        );
+    end if;
     v_sure := greatest(v_sure, v_was.counted_at);
     insert into pgtrickle.order_events_totals as t (event_type, received)
     select c.event_type, sum(c.received)
@@ -1639,9 +1926,10 @@ begin
     v_floor := greatest(v_was.floor_at, v_floor);
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
-    values (
-        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_fence, v_no, v_holders,
+    insert into pgtrickle.pgt_inbox_progress (
+        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
+    ) values (
+        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
         case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
@@ -1703,8 +1991,8 @@ begin
         return true;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    select p.inbox_name, p.counted_at, p.folded_no
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'order_events'
     order by p.no desc
@@ -1847,8 +2135,11 @@ begin
     select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
     from pgtrickle.order_events i
     where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    values ('order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n));
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    values (
+        'order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n),
+        coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - (select count(*) from pgtrickle.order_events i where i.received_at >= v_counted)
+    );
     perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
     delete from pgtrickle.order_events_dead d
@@ -1870,6 +2161,9 @@ comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is 
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 -- From inboxes.order_events in the spec.
+--
+-- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
+-- sort the whole inbox for the first rows, or compare each message with each requeued one.
 create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
@@ -1883,8 +2177,7 @@ create view pgtrickle.order_events_pending as
         order by p.no desc
         limit 1
     ), '-infinity')
-      and i.processed_at is null and i.retry_count < 3
-      and (i.available_at is null or i.available_at <= now())
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
       and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
@@ -1893,8 +2186,7 @@ union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.order_events_requeue q
 join pgtrickle.order_events i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3
-  and (i.available_at is null or i.available_at <= now());
+where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
 comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
@@ -1988,16 +2280,17 @@ comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_event
 
 select setval('pgtrickle.order_events_fence'::regclass, 0);
 
--- Whoever inserts compares with it, in the condition of a trigger.
+-- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
 grant select on sequence pgtrickle.order_events_fence to public;
+grant usage on sequence pgtrickle.order_events_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, schedule, with_dead_letter, with_stats,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, with_dead_letter, with_stats,
     processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, '1s', true, true,
+    'retry_count', 'error', 'received_at', 3, 20, '1s', true, true,
     null, null, interval '30 seconds', interval '2 minutes', 10
 );
 
@@ -2024,7 +2317,8 @@ create table pgtrickle.payments (
     processed_at timestamptz,
     error        text,
     retry_count  integer     not null default 0,
-    trace_id     text
+    trace_id     text,
+    available_at timestamptz
 ) with (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
@@ -2049,11 +2343,23 @@ comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of 
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
 
+-- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
+--
+-- A sequence, because it is set by claims that may be rolled back.
+create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
+comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.';
+
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
 comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.';
+
+-- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+--
+-- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.payments_summary).
+create sequence pgtrickle.payments_received minvalue 0 start 1;
+comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
@@ -2160,8 +2466,8 @@ create table pgtrickle.payments_alerted (
 );
 comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.';
 
--- Exact counts of inbox payments per event type; processed includes what retention has deleted.
-create view pgtrickle.payments_counts as
+-- What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+create view pgtrickle.payments_counted as
 with progress as materialized (
     select p.folded_no, p.counted_at
     from pgtrickle.pgt_inbox_progress p
@@ -2169,34 +2475,47 @@ with progress as materialized (
     order by p.no desc
     limit 1
 )
+select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0::bigint as expired
+from pgtrickle.payments_totals t
+union all
+select e.event_type, 0, 0, 0, e.processing_us, e.processed
+from pgtrickle.payments_expired e
+union all
+select d.event_type,
+       case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
+       d.processed, d.dead_letter, d.processing_us, 0
+from pgtrickle.payments_deltas d
+where d.event_type is not null
+  and d.no > coalesce((select p.folded_no from progress p), 0);
+comment on view pgtrickle.payments_counted is 'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.';
+
+-- Exact counts of inbox payments per event type; processed includes what retention has deleted.
+create view pgtrickle.payments_counts as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
        sum(c.processed + c.expired)::bigint                  as processed,
        sum(c.dead_letter)::bigint                            as dead_letter,
        sum(c.processing_us)::bigint                          as processing_us
 from (
-    select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0 as expired
-    from pgtrickle.payments_totals t
-    union all
-    select e.event_type, 0, 0, 0, e.processing_us, e.processed
-    from pgtrickle.payments_expired e
-    union all
-    select d.event_type,
-           case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
-           d.processed, d.dead_letter, d.processing_us, 0
-    from pgtrickle.payments_deltas d
-    where d.event_type is not null
-      and d.no > coalesce((select p.folded_no from progress p), 0)
+    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
+    from pgtrickle.payments_counted p
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0, 0
+    select i.event_type, count(*), 0, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.payments i
-        where i.received_at >= coalesce((select p.counted_at from progress p), '-infinity')
+        where i.received_at >= coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
+    group by i.event_type
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
@@ -2235,9 +2554,9 @@ begin
     elsif new.retry_count >= 3 then
         insert into pgtrickle.payments_deltas (event_type, dead_letter) values (new.event_type, 1);
         insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
-    elsif v_is_late then
+    elsif v_is_late or new.available_at is not null then
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
@@ -2320,7 +2639,7 @@ begin
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, least(n.received_at, clock_timestamp())
+        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
         on conflict (event_id) do update
@@ -2413,7 +2732,7 @@ comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and d
 revoke execute on function pgtrickle.payments_deleted() from public;
 
 -- Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_truncated()
     returns trigger
@@ -2428,6 +2747,12 @@ begin
     delete from pgtrickle.payments_totals;
     delete from pgtrickle.payments_requeue;
     delete from pgtrickle.payments_dead;
+    -- None of those received so far is there any more.
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, received_no)
+    select 'payments', coalesce(max(p.floor_at), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
+           coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0)
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = 'payments';
     return null;
 end;
 $function$;
@@ -2497,7 +2822,7 @@ begin
         return null;
     elsif new.processed_at is null and new.retry_count < 3 then
         insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, least(new.received_at, clock_timestamp()))
+        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif new.processed_at is null and new.retry_count >= 3 then
@@ -2544,16 +2869,19 @@ create trigger sluice_deleted
     execute function pgtrickle.payments_deleted();
 comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
--- Takes in messages that are not simply new; for others it costs this condition and nothing else.
+-- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
+-- statement: a term is 4 % of an insert.
 create trigger sluice_inserted
     after insert on pgtrickle.payments
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
+        or nextval('pgtrickle.payments_received'::regclass) is null -- never
         or new.processed_at is not null
-        or new.retry_count >= 3)
+        or new.retry_count::boolean
+        or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new; for others it costs this condition and nothing else.';
+comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -2632,6 +2960,8 @@ declare
     v_paused   boolean;
     v_requeued boolean;
     v_given_back boolean;
+    v_locker   xid; -- of the row that was claimed last: who had locked it before
+    v_died     boolean; -- the first one that came back
     v_count    integer := 0;
     v_rows     integer := 0;
     v_rescan   bigint;
@@ -2641,7 +2971,7 @@ begin
            exists (
                select
                from (
-                   select i.event_id, i.processed_at, i.retry_count, i.xmax
+                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
                    from pgtrickle.payments i
                    where i.received_at >= k.floor_at and i.received_at < k.cursor_at
                    order by i.received_at, i.event_id
@@ -2653,6 +2983,7 @@ begin
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+                 and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
     from (
@@ -2675,15 +3006,19 @@ begin
         return;
     end if;
 
+    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+        p_limit := least(p_limit, 1);
+    end if;
+
     -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
     if v_requeued then
-        return query
-            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle.payments_requeue q
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
+              and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
               and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
@@ -2691,8 +3026,15 @@ begin
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
-            for update of i skip locked;
-        get diagnostics v_count = row_count;
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                continue when v_died;
+            end if;
+            v_count := v_count + 1;
+            return next;
+        end loop;
         if v_count = p_limit then
             return;
         end if;
@@ -2707,8 +3049,9 @@ begin
         v_from_id := v_last_id;
     end if;
 
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id
+    v_rows := v_count;
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
         from pgtrickle.payments i
         where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
           and i.processed_at is null and i.retry_count < 3
@@ -2718,16 +3061,20 @@ begin
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
           and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+          and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
         limit p_limit - v_count
         for update of i skip locked
     loop
-        v_rows := v_rows + 1;
+        if v_count = 0 and v_locker <> '0'::xid then
+            v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+            continue when v_died;
+        end if;
+        v_count := v_count + 1;
         return next;
     end loop;
-    v_count := v_count + v_rows;
-    if v_rows > 0 and p_total_workers is null then
+    if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
         perform setval('pgtrickle.payments_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
@@ -2742,9 +3089,12 @@ begin
         select r.last_value into v_rescan from pgtrickle.payments_rescan_after r;
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
-            return query
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            v_rows := v_count;
+            if (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+                p_limit := least(p_limit, greatest(v_count, 1));
+            end if;
+            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.payments i
                 where i.received_at >= v_floor
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
@@ -2754,16 +3104,29 @@ begin
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
                   and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+                  and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
-                for update of i skip locked;
-            get diagnostics v_rows = row_count;
+                for update of i skip locked
+            loop
+                if v_count = 0 and v_locker <> '0'::xid then
+                    v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                    continue when v_died;
+                end if;
+                v_count := v_count + 1;
+                return next;
+            end loop;
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
-            if v_rows = 0 and clock_timestamp() > v_now + interval '10 milliseconds' then
+            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
                 perform setval('pgtrickle.payments_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
+    end if;
+
+    -- There may be others behind one that has become a dead letter.
+    if v_count = 0 and v_died then
+        return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
@@ -2850,16 +3213,8 @@ as $function$
 declare
     v_stored boolean;
 begin
-    if p_available_at is not null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_available_at: inbox payments does not delay messages',
-            detail = 'Message ' || coalesce(p_event_id, '<null>') || '.',
-            hint = 'Give the inbox a retry option in the spec.';
-    end if;
-
-    insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id)
-    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id)
+    insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
     on conflict (event_id) do nothing;
     v_stored := found;
 
@@ -2907,18 +3262,25 @@ create function pgtrickle.payments_mark_failed(p_event_id text, p_error text)
     language plpgsql
 as $function$
 declare
-    v_retry_count integer;
+    v_retry_count  integer;
+    v_processed_at timestamptz;
 begin
-    update pgtrickle.payments i
-    set retry_count = i.retry_count + 1,
-        error = left(p_error, 1000)
+    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
+    perform
+    from pgtrickle.payments i
     where i.event_id = p_event_id and i.processed_at is null
-    returning i.retry_count into v_retry_count;
+    for no key update skip locked;
     if found then
+        update pgtrickle.payments i
+        set retry_count = i.retry_count + 1,
+            error = left(p_error, 1000),
+            available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
+        where i.event_id = p_event_id
+        returning i.retry_count into v_retry_count;
         return v_retry_count;
     end if;
 
-    perform from pgtrickle.payments i where i.event_id = p_event_id;
+    select i.processed_at into v_processed_at from pgtrickle.payments i where i.event_id = p_event_id;
     if not found then
         raise exception using
             errcode = 'P0002',
@@ -2927,10 +3289,16 @@ begin
             hint = 'A processed message is gone once its retention has passed.';
     end if;
     raise exception using
-        errcode = '22023',
-        message = 'p_event_id: message is already processed: ' || p_event_id,
-        detail = 'Inbox payments.',
-        hint = 'To process it again, replay it with p_include_processed.';
+        errcode = '55006',
+        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+        detail = case
+            when v_processed_at is null then 'Another transaction holds the message in inbox payments.'
+            else 'The message in inbox payments is processed.'
+        end,
+        hint = case
+            when v_processed_at is null then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.'
+        end;
 end;
 $function$;
 comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.';
@@ -2955,12 +3323,12 @@ begin
 
     if p_event_type is null then
         update pgtrickle.payments i
-        set processed_at = null, retry_count = 0, error = null
+        set processed_at = null, retry_count = 0, error = null, available_at = null
         where i.event_id = any (p_event_ids)
           and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
     else
         update pgtrickle.payments i
-        set processed_at = null, retry_count = 0, error = null
+        set processed_at = null, retry_count = 0, error = null, available_at = null
         where i.event_type = p_event_type
           and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
     end if;
@@ -2981,8 +3349,11 @@ $function$;
 comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.
--- Reads pgtrickle.payments_counts, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue.
+-- Reads pgtrickle.payments_counted, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.payments_received.
 -- From inboxes.payments in the spec.
+--
+-- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
+-- includes what was rolled back since, or is not committed yet; pgtrickle.payments_counts counts them one by one.
 create function pgtrickle.payments_summary(
     out pending_count bigint,
     out dlq_count bigint,
@@ -3001,18 +3372,36 @@ create function pgtrickle.payments_summary(
     set jit = off
 as $function$
 declare
-    v_floor timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
+    v_at    record;
+    v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(sum(c.pending), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint, coalesce(sum(c.processed), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
+    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    into v_at
+    from (select) one
+    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'payments'
+    order by p.no desc
+    limit 1;
+
+    select count(*) into v_new
+    from (
+        select
+        from pgtrickle.payments i
+        where i.received_at >= v_at.counted_at
+        order by i.received_at, i.event_id
+        limit 1001
+    ) n;
+    if v_new > 1000 then
+        v_new := greatest(v_new, coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - v_at.received_no + (
+            select coalesce(sum(d.received), 0)::bigint
+            from pgtrickle.payments_deltas d
+            where d.no > v_at.folded_no and d.received_at >= v_at.counted_at
+        ));
+    end if;
+    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
+           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.payments_counts c;
+    from pgtrickle.payments_counted c;
 
     select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
@@ -3021,14 +3410,7 @@ begin
         union all
         select d.finished, d.calls, d.duplicates
         from pgtrickle.payments_deltas d
-        where d.at > v_since
-          and d.no > coalesce((
-              select p.folded_no
-              from pgtrickle.pgt_inbox_progress p
-              where p.inbox_name = 'payments'
-              order by p.no desc
-              limit 1
-          ), 0)
+        where d.at > v_since and d.no > v_at.folded_no
     ) r;
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
@@ -3039,7 +3421,7 @@ begin
         (
             select i.received_at
             from pgtrickle.payments i
-            where i.received_at >= v_floor and i.processed_at is null and i.retry_count < 3
+            where i.received_at >= v_at.floor_at and i.processed_at is null and i.retry_count < 3
             order by i.received_at, i.event_id
             limit 1
         )
@@ -3259,6 +3641,9 @@ declare
     v_fence   timestamptz;
     v_sure    timestamptz;
     v_sure_no bigint;
+    v_read    record; -- when the messages received were read, and how many there were
+    v_since   record; -- the same for the moment that is sure
+    v_received_no bigint;
     v_cursor  timestamptz;
     v_floor   timestamptz;
     v_note    boolean;
@@ -3281,6 +3666,7 @@ begin
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.payments_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
+    select coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -3295,9 +3681,11 @@ begin
     elsif v_holders = '{}' then
         v_sure := v_fence;
         v_sure_no := v_no;
+        v_since := v_read;
     elsif not v_holders && v_was.fence_holders then
         v_sure := v_was.fence_at;
         v_sure_no := v_was.fence_no;
+        select v_was.fence_received as received, v_was.fence_read_at as at into v_since;
     else
         return 0::bigint;
     end if;
@@ -3310,6 +3698,15 @@ begin
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.payments_fold();
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_received_no := v_was.received_no;
+    if v_sure > v_was.counted_at then
+        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
+        v_received_no := v_since.received - (
+            select count(*) from pgtrickle.payments i where i.received_at >= v_sure and i.received_at < v_since.at
+        ) - (
+            select count(*) from pgtrickle.payments i where i.received_at > v_read.at + interval '1 second'
+        );
+    end if;
     v_sure := greatest(v_sure, v_was.counted_at);
     insert into pgtrickle.payments_totals as t (event_type, received)
     select c.event_type, sum(c.received)
@@ -3331,7 +3728,7 @@ begin
     -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
     -- passed it half a minute ago: a slow worker must not hold the floor.
     with passed as (
-        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
           and i.received_at < least(v_floor, v_cursor)
@@ -3343,7 +3740,7 @@ begin
     ),
     -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the floor.
     given_back as (
-        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from (
             select n.event_id, n.xmax as locker
             from pgtrickle.payments n
@@ -3358,7 +3755,7 @@ begin
         for update of i skip locked
     ),
     held as (
-        select i.event_id, i.received_at, least(i.received_at, clock_timestamp()) as due_at
+        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
         from pgtrickle.payments i
         where i.received_at >= v_was.floor_at
           and i.received_at < least(v_floor, v_was.stuck_at)
@@ -3390,9 +3787,10 @@ begin
     v_floor := greatest(v_was.floor_at, v_floor);
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, fence_at, fence_no, fence_holders, noted_at, cursor_at, stuck_at)
-    values (
-        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_fence, v_no, v_holders,
+    insert into pgtrickle.pgt_inbox_progress (
+        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
+    ) values (
+        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
         case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
@@ -3454,8 +3852,8 @@ begin
         return true;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    select p.inbox_name, p.counted_at, p.folded_no
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'payments'
     order by p.no desc
@@ -3594,8 +3992,15 @@ begin
 
     -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle.payments_requeue;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-    values ('payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n));
+    insert into pgtrickle.payments_requeue (event_id, received_at, due_at)
+    select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
+    from pgtrickle.payments i
+    where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    values (
+        'payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n),
+        coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - (select count(*) from pgtrickle.payments i where i.received_at >= v_counted)
+    );
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
     delete from pgtrickle.payments_dead d
@@ -3615,13 +4020,16 @@ end;
 $function$;
 comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.';
 
--- Pending messages of inbox payments: not processed, not dead.
+-- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
+--
+-- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
+-- sort the whole inbox for the first rows, or compare each message with each requeued one.
 create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.floor_at
@@ -3630,22 +4038,22 @@ create view pgtrickle.payments_pending as
         order by p.no desc
         limit 1
     ), '-infinity')
-      and i.processed_at is null and i.retry_count < 3
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
       and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.payments_requeue q
 join pgtrickle.payments i on i.event_id = q.event_id
-where i.processed_at is null and i.retry_count < 3;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead.';
+where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due.';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.payments_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
@@ -3733,16 +4141,17 @@ comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per ev
 
 select setval('pgtrickle.payments_fence'::regclass, 0);
 
--- Whoever inserts compares with it, in the condition of a trigger.
+-- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
 grant select on sequence pgtrickle.payments_fence to public;
+grant usage on sequence pgtrickle.payments_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, schedule, with_dead_letter, with_stats,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, with_dead_letter, with_stats,
     processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, '1s', true, true,
+    'retry_count', 'error', 'received_at', 3, 20, '1s', true, true,
     null, null, interval '30 seconds', interval '2 minutes', 10
 );
 
@@ -3796,6 +4205,12 @@ begin
             message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'A message has a type and a payload.';
+    elsif octet_length(p_event_id) > 2684 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_id must not be longer than 2684 bytes',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
+            hint = 'Let the sender use shorter ids, or use a hash of the id.';
     end if;
     case p_inbox
         when 'order_events' then
@@ -4347,6 +4762,7 @@ begin
         begin
             perform pgtrickle.order_events_fold();
             perform pgtrickle.order_events_settle();
+            perform pgtrickle.pgt_finish_attempts('order_events', 'order_events_requeue');
             perform pgtrickle.order_events_audit();
             perform pgtrickle.order_events_alert();
             update pgtrickle.pgt_tasks t
@@ -4394,6 +4810,7 @@ begin
         begin
             perform pgtrickle.payments_fold();
             perform pgtrickle.payments_settle();
+            perform pgtrickle.pgt_finish_attempts('payments', 'payments_requeue');
             perform pgtrickle.payments_audit();
             perform pgtrickle.payments_alert();
             update pgtrickle.pgt_tasks t
@@ -4463,6 +4880,7 @@ begin
         begin
             perform pgtrickle.order_events_fold();
             perform pgtrickle.order_events_settle();
+            perform pgtrickle.pgt_finish_attempts('order_events', 'order_events_requeue');
             perform pgtrickle.order_events_audit();
             perform pgtrickle.order_events_alert();
             update pgtrickle.pgt_tasks t
@@ -4507,6 +4925,7 @@ begin
         begin
             perform pgtrickle.payments_fold();
             perform pgtrickle.payments_settle();
+            perform pgtrickle.pgt_finish_attempts('payments', 'payments_requeue');
             perform pgtrickle.payments_audit();
             perform pgtrickle.payments_alert();
             update pgtrickle.pgt_tasks t
@@ -4574,7 +4993,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '6061a061e81351deb32e017ace19cb5d', 'plain');
+values ('shop', '1.0.0', '13d514307a722d568fd133f8218df22b', 'plain');
 
 select pgtrickle.attach();
 

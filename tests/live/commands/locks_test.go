@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	lockedBefore = "version: 1\nextension: {name: locked, version: 1.0.0}\ninboxes:\n  - {name: first}\n  - {name: second}\n"
+	lockedBefore = "version: 1\nextension: {name: locked, version: 1.0.0}\ninboxes:\n  - {name: first, retry: none}\n  - {name: second, retry: none}\n"
 	lockedAfter  = "version: 1\nextension: {name: locked, version: 1.1.0}\ninboxes:\n  - {name: first, retry: {initial: 1s}}\n  - {name: second, retry: {initial: 1s}}\n"
 )
 
