@@ -608,6 +608,8 @@ begin
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
+        else
+            null; -- the planner may call it before a condition that the outbox is ordered
     end case;
 end;
 $function$;
@@ -633,6 +635,8 @@ begin
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
+        else
+            null; -- the planner may call it before a condition that the outbox is ordered
     end case;
     if waiting = 1000 then
         waiting := waiting * (p_upto - next_id + 1) / (v_last - next_id + 1);
@@ -938,8 +942,10 @@ as $function$
 $function$;
 comment on function events.pgt_outbox_sizes() is 'How much disk each enabled outbox takes, with its indexes and delta rows.';
 
--- What an outbox holds; pending are claim checks that a group has not acknowledged.
+-- What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.
 -- Reads the outbox.
+--
+-- A query may call it before it has looked whether the outbox is enabled: the planner decides on the order of a join.
 create function events.pgt_outbox_counts(
     p_outbox text,
     out row_count bigint,
@@ -963,7 +969,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged.';
+comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
@@ -3021,7 +3027,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'a3994be1c7c4fb13da9de11bde702046', 'plain');
+values ('events', '1.0.0', '90a2dc0e376b159fbedaea8eec93dfbc', 'plain');
 
 select events.attach();
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': 'a3994be1c7c4fb13da9de11bde702046',
+        'digest': '90a2dc0e376b159fbedaea8eec93dfbc',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],
