@@ -26,7 +26,7 @@ func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
 
 // FilesFor is Files with the migrations laid out for a tool.
 func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manifest) (Files, error) {
-	if err := e.follows(released); err != nil {
+	if err := e.Follows(released); err != nil {
 		return nil, err
 	}
 	chain := e.chain(released)

@@ -121,6 +121,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_settings_trigger.sql", view)
 	b.add("catalog/pgt_setting.sql", view)
 	b.add("catalog/pgt_origin.sql", view, dumped)
+	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
 	if len(view.Inboxes) > 0 {
 		b.add("catalog/pgt_inbox_config.sql", view)
@@ -212,7 +213,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}
-	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
+	for _, template := range []string{"pgt_note_version", "attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)
 	}
 }

@@ -98,6 +98,8 @@ func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
 	}
 	verb := "is installed already, nothing to do"
 	switch {
+	case did.From != "" && generator.IsDowngrade(did.From, e.Version):
+		verb = "downgraded from " + did.From
 	case did.From != "":
 		verb = "upgraded from " + did.From
 	case len(did.Repaired) > 0:

@@ -53,6 +53,10 @@ func printReport(out io.Writer, report live.Report) error {
 	if report.Upgrade == nil {
 		return nil
 	}
-	fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
+	if report.Upgrade.Downgrade {
+		fmt.Fprint(out, "\nthe spec has an older version: apply goes back ")
+	} else {
+		fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
+	}
 	return printPlan(out, *report.Upgrade, false)
 }

@@ -81,6 +81,9 @@ type Applied struct {
 // version is installed already and nobody changed it by hand, and goes on with the filling if an earlier run did not come to its end.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
+	if err := follows(e, options.Released); err != nil {
+		return did, err
+	}
 	err := options.patiently(ctx, unchanged, func(left time.Duration) (err error) {
 		did, err = applyOnce(ctx, conn, e, options, left)
 		return err
@@ -98,6 +101,9 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	return did, err
 }
 
+// byApply is what the history of versions says of a transaction.
+const byApply = "set local sluice.way = 'apply'"
+
 // unchanged is the outcome of a transaction that did not come to its end.
 const unchanged = "nothing was changed"
 
@@ -113,6 +119,9 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 		}
 		if err == nil {
 			err = waitFor(ctx, tx, options.LockTimeout)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, byApply)
 		}
 		if err == nil {
 			options.Progress.begin("comparing with what is installed", "")

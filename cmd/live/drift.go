@@ -29,6 +29,9 @@ func (r Report) Clean() bool {
 // Diff compares a database with the version that is installed there, and that with the spec. It changes nothing.
 func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released []upgrade.Manifest) (Report, error) {
 	report := Report{Extension: e.Name, Version: e.Version, Differences: []drift.Difference{}}
+	if err := follows(e, released); err != nil {
+		return report, err
+	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return report, err

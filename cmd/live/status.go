@@ -104,8 +104,7 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 		return err
 	}
 	if found.Name == "" {
-		return Refusal{fmt.Sprintf("nothing is installed in schema %s of database %s", schema, tx.Conn().Config().Database),
-			"\"sluice apply\" installs it; if it is in another schema, give --schema, or -f with its spec"}
+		return nothingIn(tx, schema)
 	}
 	in := reader{ctx, tx, schema}
 	extensions, err := collect[ExtensionStatus](in, extensionQuery)

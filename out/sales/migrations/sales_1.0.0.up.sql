@@ -12,7 +12,7 @@ begin
 end;
 $do$;
 
--- The installed version of extension sales: one row.
+-- The installed version of extension sales, and when it was installed: one row.
 create table sales.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -20,7 +20,7 @@ create table sales.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table sales.pgt_extension is 'The installed version of extension sales: one row.';
+comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row.';
 
 -- Settings of extension sales, changed by its owner with update; spec_value is what the spec says.
 create table sales.pgt_settings (
@@ -150,6 +150,22 @@ create table sales.pgt_origin (
     only_row          boolean not null default true primary key check (only_row)
 );
 comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it.';
+
+-- The versions of extension sales that were installed in this database, one row each, in the order of no.
+--
+-- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
+--
+-- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+create table sales.pgt_version_history (
+    no           integer     not null primary key,
+    version      text        not null,
+    digest       text        not null,
+    flavour      text        not null,
+    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name    name        not null default current_user,
+    installed_at timestamptz not null
+);
+comment on table sales.pgt_version_history is 'The versions of extension sales that were installed in this database, one row each, in the order of no.';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table sales.pgt_tasks (
@@ -5710,8 +5726,47 @@ comment on function sales.pgt_prune() is 'Deletes from the change logs what ever
 
 insert into sales.pgt_tasks (task) values ('change logs: pruning');
 
+-- Adds the installed version to the history of versions, unless it is the last one there.
+-- Reads pgt_extension; writes pgt_version_history.
+--
+-- Who installs may say by which way, in setting sluice.way of the transaction.
+create function sales.pgt_note_version()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
+    v_tle boolean := false;
+begin
+    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
+        -- By format, as most databases have no such function.
+        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'sales';
+    end if;
+    insert into sales.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when v_way is not null then v_way
+               when e.flavour = 'plain' then 'migration'
+               when v_tle then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from sales.pgt_extension e
+    left join (
+        select l.no, l.version, l.digest
+        from sales.pgt_version_history l
+        order by l.no desc
+        limit 1
+    ) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+end;
+$function$;
+comment on function sales.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there.';
+
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
--- Writes pgt_settings, pgt_origin.
+-- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
@@ -5761,6 +5816,7 @@ begin
     from sales.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform sales.pgt_note_version();
     -- sales.large_orders: triggers log, or keep them up to date.
     if p_fill then
         update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
@@ -6065,7 +6121,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '38f5bc806577d1ba8a8812d7a6c55f63', 'plain');
+values ('sales', '1.0.0', 'c6c9cf1c87c20113a20c88aeb201c1be', 'plain');
 
 select sales.attach();
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '90a2dc0e376b159fbedaea8eec93dfbc',
+        'digest': '43ae6dc43fe856ea90b318048430065c',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

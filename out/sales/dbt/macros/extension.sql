@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '38f5bc806577d1ba8a8812d7a6c55f63',
+        'digest': 'c6c9cf1c87c20113a20c88aeb201c1be',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
