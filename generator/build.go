@@ -14,6 +14,7 @@ type builder struct {
 	objects []Object
 	places  map[string]origin // by name space, then name
 	names   names             // of the objects
+	mark    string            // of the extension, in comments
 	errs    *diag.List
 	at      origin // what is being built
 	checks  *checks
@@ -71,6 +72,9 @@ func (b *builder) addCreated(c created, options ...option) {
 	o := Object{
 		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: header(c.sql), Drop: dropSQL(c.of.Statement),
 		Template: strings.TrimSuffix(c.template, ".sql"),
+	}
+	if o.Kind != "index" && o.Kind != "trigger" { // which are known by their tables and functions
+		o.Comment = sqltext.Marked(o.Comment, b.mark)
 	}
 	_, o.Shared = c.data.(render.Extension)
 	b.claimName(c.of.Statement)

@@ -56,10 +56,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 		}
 	}
 	view.Reads = readsOf(s, compiled, &view.Plan)
-	if len(view.StreamTables) > 0 {
-		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
-	}
-	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks()}
+	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark()}
 	b.all(s, compiled, view)
 	b.checked()
 	if !errs.Empty() {
@@ -123,6 +120,14 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
+	if len(view.StreamTables)+len(view.EventOutboxes()) > 0 {
+		b.add("extension/pgt_restored.sql", view)
+	}
+	if len(view.StreamTables) > 0 {
+		for _, name := range []string{"pgt_is_own", "pgt_adopt", "pgt_missing", "pgt_drop_own"} {
+			b.add("extension/"+name+".sql", view)
+		}
+	}
 	if len(view.Inboxes) > 0 {
 		b.add("catalog/pgt_inbox_config.sql", view)
 		b.add("catalog/pgt_inbox_paused.sql", view, dumped)

@@ -16,7 +16,7 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_members", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look", "pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+		"pgt_trigger_missing", "pgt_members", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look", "pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
 	}

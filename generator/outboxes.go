@@ -116,6 +116,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/drain.sql", o)
 	}
 	if len(view.EventOutboxes()) > 0 {
+		b.add("outbox/pgt_publication.sql", view)
 		b.add("outbox/outbox_publish.sql", view)
 	}
 	if len(view.StreamTables) > 0 {

@@ -20,7 +20,7 @@ create table events.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table events.pgt_extension is 'The installed version of extension events, and when it was installed: one row.';
+comment on table events.pgt_extension is 'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
 
 -- Settings of extension events, changed by its owner with update; spec_value is what the spec says.
 create table events.pgt_settings (
@@ -28,7 +28,7 @@ create table events.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says.';
+comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says. (Sluice: events in events)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -81,7 +81,7 @@ begin
     return new;
 end;
 $function$;
-comment on function events.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read.';
+comment on function events.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: events in events)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -135,7 +135,7 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
+comment on function events.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: events in events)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -149,7 +149,7 @@ create table events.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it.';
+comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: events in events)';
 
 -- The versions of extension events that were installed in this database, one row each, in the order of no.
 --
@@ -165,7 +165,7 @@ create table events.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table events.pgt_version_history is 'The versions of extension events that were installed in this database, one row each, in the order of no.';
+comment on table events.pgt_version_history is 'The versions of extension events that were installed in this database, one row each, in the order of no. (Sluice: events in events)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table events.pgt_tasks (
@@ -174,7 +174,24 @@ create table events.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error.';
+comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: events in events)';
+
+-- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
+-- Reads pgt_origin.
+create function events.pgt_restored()
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select exists (
+        select
+        from events.pgt_origin o, pg_control_system() c, pg_database d
+        where d.datname = current_database()
+          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
+    )
+$function$;
+comment on function events.pgt_restored() is 'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: events in events)';
 
 -- The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled.
 create table events.pgt_outboxes (
@@ -195,7 +212,7 @@ create table events.pgt_outboxes (
     idle_after            interval,
     idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict'))
 );
-comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled.';
+comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled. (Sluice: events in events)';
 
 -- The outboxes that are enabled, one row each.
 --
@@ -209,7 +226,7 @@ create table events.pgt_outbox_state (
     notified_id      bigint      not null default 0,
     storage_critical boolean     not null default false
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_outbox_state is 'The outboxes that are enabled, one row each.';
+comment on table events.pgt_outbox_state is 'The outboxes that are enabled, one row each. (Sluice: events in events)';
 
 -- The enabled outboxes of extension events.
 create view events.pgt_outbox_config as
@@ -232,11 +249,11 @@ select o.outbox_name,
        o.idle_policy
 from events.pgt_outboxes o
 join events.pgt_outbox_state s on s.outbox_name = o.outbox_name;
-comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events.';
+comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events. (Sluice: events in events)';
 
 -- Numbers of consumer groups.
 create sequence events.pgt_group_no as integer;
-comment on sequence events.pgt_group_no is 'Numbers of consumer groups.';
+comment on sequence events.pgt_group_no is 'Numbers of consumer groups. (Sluice: events in events)';
 
 -- The consumer groups of extension events, one row each.
 --
@@ -257,7 +274,7 @@ create table events.pgt_consumer_groups (
     last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
     idle              boolean     not null default false -- the alert was given
 );
-comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each.';
+comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
 
 -- What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on
 -- the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick().
@@ -284,7 +301,7 @@ create table events.pgt_lease_log (
     lost_by      text[],
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
-comment on table events.pgt_lease_log is 'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick().';
+comment on table events.pgt_lease_log is 'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick(). (Sluice: events in events)';
 
 -- The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.
 create table events.pgt_consumers (
@@ -298,7 +315,7 @@ create table events.pgt_consumers (
     healthy        boolean     not null default true, -- as the last alert said
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
-comment on table events.pgt_consumers is 'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.';
+comment on table events.pgt_consumers is 'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats. (Sluice: events in events)';
 
 -- Claim checks that a consumer group has read to the end: retention keeps the others.
 create table events.pgt_consumer_claim_check_acks (
@@ -308,7 +325,7 @@ create table events.pgt_consumer_claim_check_acks (
     consumed_at timestamptz not null default clock_timestamp(),
     primary key (outbox_name, outbox_id, group_name)
 );
-comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a consumer group has read to the end: retention keeps the others.';
+comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
 
 -- Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and
 -- replay_dead_letters gives them back.
@@ -327,11 +344,11 @@ create table events.pgt_consumer_dead_letters (
     dead_at      timestamptz not null default clock_timestamp(),
     primary key (group_name, id)
 );
-comment on table events.pgt_consumer_dead_letters is 'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and replay_dead_letters gives them back.';
+comment on table events.pgt_consumer_dead_letters is 'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and replay_dead_letters gives them back. (Sluice: events in events)';
 
 -- Ids of outbox shop_events. Its cache must stay at one: an id from a session's cache would come long after higher ones.
 create sequence events.outbox_shop_events_ids;
-comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events. Its cache must stay at one: an id from a session''s cache would come long after higher ones.';
+comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events. Its cache must stay at one: an id from a session''s cache would come long after higher ones. (Sluice: events in events)';
 
 -- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
 -- From outboxes.shop_events in the spec.
@@ -346,7 +363,7 @@ create table events.outbox_shop_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_shop_events is 'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.';
+comment on table events.outbox_shop_events is 'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events in events)';
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.shop_events in the spec.
@@ -362,7 +379,7 @@ select e.id,
            'datacontenttype', 'application/json'
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_cloudevents is 'The events of outbox shop_events as CloudEvents 1.0, one JSON document each.';
+comment on view events.outbox_shop_events_cloudevents is 'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.shop_events in the spec.
@@ -377,7 +394,7 @@ select e.id,
        e.payload,
        e.created_at as timestamp
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default.';
+comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
 
 insert into events.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -391,7 +408,7 @@ insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
 
 -- Ids of outbox account_events. Its cache must stay at one: an id from a session's cache would come long after higher ones.
 create sequence events.outbox_account_events_ids;
-comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events. Its cache must stay at one: an id from a session''s cache would come long after higher ones.';
+comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events. Its cache must stay at one: an id from a session''s cache would come long after higher ones. (Sluice: events in events)';
 
 -- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
 -- From outboxes.account_events in the spec.
@@ -406,7 +423,7 @@ create table events.outbox_account_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_account_events is 'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.';
+comment on table events.outbox_account_events is 'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events in events)';
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
@@ -423,7 +440,7 @@ create table events.outbox_account_events_archive (
     headers      jsonb       not null,
     archived_at  timestamptz not null default now()
 );
-comment on table events.outbox_account_events_archive is 'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.';
+comment on table events.outbox_account_events_archive is 'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events in events)';
 
 -- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.account_events in the spec.
@@ -439,7 +456,7 @@ select e.id,
            'datacontenttype', 'application/json'
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_cloudevents is 'The events of outbox account_events as CloudEvents 1.0, one JSON document each.';
+comment on view events.outbox_account_events_cloudevents is 'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.account_events in the spec.
@@ -454,7 +471,7 @@ select e.id,
        e.payload,
        e.created_at as timestamp
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_debezium is 'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default.';
+comment on view events.outbox_account_events_debezium is 'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
 
 insert into events.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -486,7 +503,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows, and the last that was drawn for it; nulls and zeros if it is empty or not enabled.';
+comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows, and the last that was drawn for it; nulls and zeros if it is empty or not enabled. (Sluice: events in events)';
 
 -- The next p_limit ids of an outbox after one and up to another, and the oldest transaction that ran when they were seen.
 -- Reads the outbox.
@@ -515,7 +532,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another, and the oldest transaction that ran when they were seen.';
+comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another, and the oldest transaction that ran when they were seen. (Sluice: events in events)';
 
 -- Those of some ids that an outbox has; null if none.
 -- Reads the outbox.
@@ -542,7 +559,7 @@ begin
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_outbox_visible(text, int8multirange) is 'Those of some ids that an outbox has; null if none.';
+comment on function events.pgt_outbox_visible(text, int8multirange) is 'Those of some ids that an outbox has; null if none. (Sluice: events in events)';
 
 -- When the first row of an outbox above an id was published; null if there is none.
 -- Reads the outbox.
@@ -563,7 +580,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none.';
+comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none. (Sluice: events in events)';
 
 -- The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there
 -- are none; and a fence: all that drew an id by now are below it, 0 if there are none.
@@ -596,7 +613,7 @@ begin
     select min(p.no)::text::xid8, coalesce(max(p.no) + 1, 0)::text::xid8 into oldest, fence from publishers p;
 end;
 $function$;
-comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there are none; and a fence: all that drew an id by now are below it, 0 if there are none.';
+comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it. The oldest of them, null if there are none; and a fence: all that drew an id by now are below it, 0 if there are none. (Sluice: events in events)';
 
 -- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none.
 -- Reads the outbox.
@@ -629,7 +646,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_lane_next(text, int2, int8, int8, int4) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none.';
+comment on function events.pgt_lane_next(text, int2, int8, int8, int4) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. (Sluice: events in events)';
 
 -- The first id of a lane between two, and how many there are, beyond a thousand estimated.
 -- Reads the outbox.
@@ -659,7 +676,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_lane_waiting(text, int2, int8, int8) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated.';
+comment on function events.pgt_lane_waiting(text, int2, int8, int8) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. (Sluice: events in events)';
 
 -- The outbox that is meant by its name, its table's name, or its stream table's name with or without the schema; it must be enabled.
 -- Reads pgt_outbox_config.
@@ -696,7 +713,7 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function events.pgt_outbox_name(text) is 'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled.';
+comment on function events.pgt_outbox_name(text) is 'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled. (Sluice: events in events)';
 
 -- The newest row of each lane of a group's lease log.
 -- Reads pgt_lease_log.
@@ -715,7 +732,7 @@ as $function$
         limit 1
     ) h
 $function$;
-comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is 'The newest row of each lane of a group''s lease log.';
+comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is 'The newest row of each lane of a group''s lease log. (Sluice: events in events)';
 
 -- Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.
 -- Reads pgt_lease_log, the outbox.
@@ -764,7 +781,7 @@ begin
     lag_rows := greatest(max_id - greatest(v_cur, v_first - 1), 0) + leased_rows + v_due;
 end;
 $function$;
-comment on function events.pgt_group_state(events.pgt_consumer_groups) is 'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.';
+comment on function events.pgt_group_state(events.pgt_consumer_groups) is 'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events in events)';
 
 -- The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything.
 -- Reads pgt_consumer_groups, pgt_lease_log, the outbox.
@@ -782,7 +799,7 @@ as $function$
     cross join lateral events.pgt_group_state(g) s
     where g.outbox_name = p_outbox and (p_idle or not (g.idle and o.idle_policy = 'archive'))
 $function$;
-comment on function events.pgt_safe_point(text, bool) is 'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything.';
+comment on function events.pgt_safe_point(text, bool) is 'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything. (Sluice: events in events)';
 
 -- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
 -- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
@@ -835,7 +852,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.outbox_shop_events_drain(int4) is 'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.';
+comment on function events.outbox_shop_events_drain(int4) is 'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. (Sluice: events in events)';
 
 -- Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.
 -- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes events.outbox_account_events_archive.
@@ -892,7 +909,49 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.outbox_account_events_drain(int4) is 'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.';
+comment on function events.outbox_account_events_drain(int4) is 'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. (Sluice: events in events)';
+
+-- Makes the publication of an outbox where it is missing, and puts the outbox's table into it. One that extension events did not make is an error.
+-- Reads pg_publication, pgt_origin; makes the publication, if the role may.
+--
+-- Ours is known by its table; without any, as a dump of an extension has it, by its owner. wal_level need not be logical, which matters to subscribers only.
+create function events.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = error
+as $function$
+declare
+    v_found record;
+begin
+    select p.pubowner::regrole as owner,
+           p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) as same,
+           exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as own,
+           not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) as nothing
+    into v_found
+    from pg_publication p
+    where p.pubname = p_name;
+    if v_found.own then
+        return;
+    elsif v_found.owner is null then
+        if has_database_privilege(current_database(), 'create') then
+            execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
+                p_name, p_table, case when p_segmented then 'on' else 'off' end);
+        end if;
+    elsif v_found.nothing and (v_found.same or events.pgt_restored()) then
+        if pg_has_role(v_found.owner, 'usage') then
+            execute format('alter publication %I add table %s', p_name, p_table);
+        end if;
+    else
+        raise exception using
+            errcode = '42710',
+            message = 'publication already exists: ' || p_name,
+            detail = format('It is of role %s and without table %s, so extension %s did not make it.', v_found.owner, p_table, 'events'),
+            hint = 'Rename or drop it, or give the outbox another name in the spec.';
+    end if;
+end;
+$function$;
+comment on function events.pgt_publication(name, regclass, bool) is 'Makes the publication of an outbox where it is missing, and puts the outbox''s table into it. One that extension events did not make is an error. (Sluice: events in events)';
 
 -- Publishes an event to an outbox, in the caller's transaction; returns its id.
 -- Writes the outbox.
@@ -940,7 +999,7 @@ begin
     return v_id;
 end;
 $function$;
-comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event to an outbox, in the caller''s transaction; returns its id.';
+comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event to an outbox, in the caller''s transaction; returns its id. (Sluice: events in events)';
 
 -- How much disk each enabled outbox takes, with its indexes and delta rows.
 -- Reads pgt_outbox_config.
@@ -956,7 +1015,7 @@ as $function$
     join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
     group by c.outbox_name
 $function$;
-comment on function events.pgt_outbox_sizes() is 'How much disk each enabled outbox takes, with its indexes and delta rows.';
+comment on function events.pgt_outbox_sizes() is 'How much disk each enabled outbox takes, with its indexes and delta rows. (Sluice: events in events)';
 
 -- What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.
 -- Reads the outbox.
@@ -985,7 +1044,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.';
+comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled. (Sluice: events in events)';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
@@ -1027,7 +1086,7 @@ begin
     order by c.outbox_name;
 end;
 $function$;
-comment on function events.outbox_status(text) is 'The state of one outbox, or of all.';
+comment on function events.outbox_status(text) is 'The state of one outbox, or of all. (Sluice: events in events)';
 
 -- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.
 -- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert.
@@ -1065,7 +1124,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.';
+comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb. (Sluice: events in events)';
 
 -- A consumer group by its name.
 -- Reads pgt_consumer_groups. Those of the spec are made by attach(), which nobody may have called yet.
@@ -1091,7 +1150,7 @@ begin
     return v_group;
 end;
 $function$;
-comment on function events.pgt_group(text) is 'A consumer group by its name.';
+comment on function events.pgt_group(text) is 'A consumer group by its name. (Sluice: events in events)';
 
 -- Refuses a consumer without a name.
 -- Reads and writes nothing.
@@ -1110,7 +1169,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name.';
+comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name. (Sluice: events in events)';
 
 -- Refuses a transaction that would not see what others were granted while it waited for them.
 -- Reads and writes nothing.
@@ -1129,7 +1188,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them.';
+comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them. (Sluice: events in events)';
 
 -- The first p_count ids of many.
 -- Reads and writes nothing.
@@ -1149,7 +1208,7 @@ as $function$
     from counted c
     where c.upto - (upper(c.r) - lower(c.r)) < p_count
 $function$;
-comment on function events.pgt_first_ids(int8multirange, int4) is 'The first p_count ids of many.';
+comment on function events.pgt_first_ids(int8multirange, int4) is 'The first p_count ids of many. (Sluice: events in events)';
 
 -- The consumers that have lost a lease, with one more; the last 16 are remembered.
 -- Reads and writes nothing.
@@ -1163,7 +1222,7 @@ as $function$
         else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
     end
 $function$;
-comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered.';
+comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered. (Sluice: events in events)';
 
 -- Puts rows into the dead letters of a group; returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
@@ -1206,7 +1265,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many.';
+comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many. (Sluice: events in events)';
 
 -- Takes from a consumer the leases whose time has run out, and notes that.
 -- Writes pgt_lease_log. One that is committed just now stays.
@@ -1223,7 +1282,7 @@ as $function$
         for update skip locked
     ))
 $function$;
-comment on function events.pgt_disown(int4, text, timestamptz) is 'Takes from a consumer the leases whose time has run out, and notes that.';
+comment on function events.pgt_disown(int4, text, timestamptz) is 'Takes from a consumer the leases whose time has run out, and notes that. (Sluice: events in events)';
 
 -- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of
 -- it. Returns whether it did, which it does not if the consumer commits one just now.
@@ -1254,7 +1313,7 @@ begin
     return true;
 end;
 $function$;
-comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now.';
+comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now. (Sluice: events in events)';
 
 -- Writes an open row of a group's lease log again at its head, so that those after it need not be read; returns the newest number.
 -- Writes pgt_lease_log. A row that its consumer commits just now stays.
@@ -1285,6 +1344,7 @@ begin
     return p_last_no + 1;
 end;
 $function$;
+comment on function events.pgt_reappend(int4, int8, int8) is '(Sluice: events in events)';
 
 -- Ends the gaps of a group that are final: what came of their ids is leased to nobody, for the next who may have it.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the newest number, and whether anything came.
@@ -1338,7 +1398,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz) is 'Ends the gaps of a group that are final: what came of their ids is leased to nobody, for the next who may have it.';
+comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz) is 'Ends the gaps of a group that are final: what came of their ids is leased to nobody, for the next who may have it. (Sluice: events in events)';
 
 -- Grants a consumer the lowest lease that is due again and above what it holds, or its first p_batch_size rows; ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -1419,7 +1479,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8, int8) is 'Grants a consumer the lowest lease that is due again and above what it holds, or its first p_batch_size rows; ids is null if there is none.';
+comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8, int8) is 'Grants a consumer the lowest lease that is due again and above what it holds, or its first p_batch_size rows; ids is null if there is none. (Sluice: events in events)';
 
 -- Grants a consumer what is due again or came late, before what comes next; ids is null if there is no such thing for it.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number and that of the oldest open row, too.
@@ -1472,7 +1532,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'Grants a consumer what is due again or came late, before what comes next; ids is null if there is no such thing for it.';
+comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'Grants a consumer what is due again or came late, before what comes next; ids is null if there is no such thing for it. (Sluice: events in events)';
 
 -- The next ids of an outbox where some are missing. Unless those are known to have been rolled back, they are noted as a gap.
 -- Reads the outbox; writes pgt_lease_log. Returns the last id and the newest number, too.
@@ -1516,7 +1576,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing. Unless those are known to have been rolled back, they are noted as a gap.';
+comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing. Unless those are known to have been rolled back, they are noted as a gap. (Sluice: events in events)';
 
 -- Refuses a poll of a group that there is not, or by a consumer without a name.
 -- Reads pgt_consumer_groups.
@@ -1529,7 +1589,7 @@ begin
     perform events.pgt_require_consumer(p_consumer);
 end;
 $function$;
-comment on function events.pgt_check_poll(text, text) is 'Refuses a poll of a group that there is not, or by a consumer without a name.';
+comment on function events.pgt_check_poll(text, text) is 'Refuses a poll of a group that there is not, or by a consumer without a name. (Sluice: events in events)';
 
 -- Makes rows of an ordered outbox due, each in its lane.
 -- Reads the outbox; writes pgt_lease_log.
@@ -1558,7 +1618,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due, each in its lane.';
+comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due, each in its lane. (Sluice: events in events)';
 
 -- The id up to which an ordered outbox will show no more rows than it does, moved as far as it can be.
 -- Reads the outbox, pg_locks; writes lane 0 of pgt_lease_log, which holds it.
@@ -1629,7 +1689,7 @@ begin
     return v_water;
 end;
 $function$;
-comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz) is 'The id up to which an ordered outbox will show no more rows than it does, moved as far as it can be.';
+comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz) is 'The id up to which an ordered outbox will show no more rows than it does, moved as far as it can be. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of an ordered outbox: those of one or several lanes that nobody holds; nulls if there is nothing for it.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -1715,7 +1775,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer the next rows of an ordered outbox: those of one or several lanes that nobody holds; nulls if there is nothing for it.';
+comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer the next rows of an ordered outbox: those of one or several lanes that nobody holds; nulls if there is nothing for it. (Sluice: events in events)';
 
 -- Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
@@ -1760,7 +1820,7 @@ begin
     return v_last;
 end;
 $function$;
-comment on function events.pgt_start(events.pgt_consumer_groups, int8) is 'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.';
+comment on function events.pgt_start(events.pgt_consumer_groups, int8) is 'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id. (Sluice: events in events)';
 
 -- Makes a consumer group of an outbox; returns its id, also where the same group is there.
 -- Writes pgt_consumer_groups, pgt_lease_log.
@@ -1825,7 +1885,7 @@ begin
     return v_group.group_id;
 end;
 $function$;
-comment on function events.create_consumer_group(text, text, text, int4) is 'Makes a consumer group of an outbox; returns its id, also where the same group is there.';
+comment on function events.create_consumer_group(text, text, text, int4) is 'Makes a consumer group of an outbox; returns its id, also where the same group is there. (Sluice: events in events)';
 
 -- Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all that refers to it.
@@ -1850,7 +1910,7 @@ begin
     delete from events.pgt_consumer_groups g where g.group_no = v_group;
 end;
 $function$;
-comment on function events.drop_consumer_group(text, bool) is 'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.';
+comment on function events.drop_consumer_group(text, bool) is 'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of its group's outbox, for p_visibility_seconds; in the order of their ids.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers.
@@ -2004,7 +2064,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids.';
+comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids. (Sluice: events in events)';
 
 -- Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the
 -- rows went to another consumer.
@@ -2067,7 +2127,7 @@ begin
     return 0::bigint;
 end;
 $function$;
-comment on function events.pgt_commit_again(text, text, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the rows went to another consumer.';
+comment on function events.pgt_commit_again(text, text, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. Says why if the rows went to another consumer. (Sluice: events in events)';
 
 -- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none.
 -- Writes pgt_lease_log.
@@ -2124,7 +2184,7 @@ begin
     return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset));
 end;
 $function$;
-comment on function events.commit_offset(text, text, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none.';
+comment on function events.commit_offset(text, text, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. (Sluice: events in events)';
 
 -- Puts rows that a consumer holds into its group's dead letters; returns how many. Rows that it does not hold stay as they are.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -2166,7 +2226,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.reject_rows(text, text, int8[], text) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are.';
+comment on function events.reject_rows(text, text, int8[], text) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are. (Sluice: events in events)';
 
 -- Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.
 -- Those that the outbox has no more, since retention was forced, stay dead letters.
@@ -2203,7 +2263,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those that the outbox has no more, since retention was forced, stay dead letters.';
+comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those that the outbox has no more, since retention was forced, stay dead letters. (Sluice: events in events)';
 
 -- Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the
 -- current one if it holds nothing.
@@ -2239,7 +2299,7 @@ begin
     return coalesce(v_until, v_now);
 end;
 $function$;
-comment on function events.extend_lease(text, text, int4) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing.';
+comment on function events.extend_lease(text, text, int4) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing. (Sluice: events in events)';
 
 -- Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
@@ -2273,7 +2333,7 @@ begin
     return v_offset;
 end;
 $function$;
-comment on function events.seek_offset(text, text, int8) is 'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.';
+comment on function events.seek_offset(text, text, int8) is 'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases. (Sluice: events in events)';
 
 -- Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.
 -- Writes pgt_consumers.
@@ -2293,7 +2353,7 @@ begin
         where c.heartbeat_at is null or c.heartbeat_at < excluded.heartbeat_at - interval '10 seconds';
 end;
 $function$;
-comment on function events.consumer_heartbeat(text, text) is 'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.';
+comment on function events.consumer_heartbeat(text, text) is 'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most. (Sluice: events in events)';
 
 -- Stops polls of a group from granting anything; commits go on.
 -- Writes pgt_consumer_groups.
@@ -2308,7 +2368,7 @@ begin
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_no = v_group;
 end;
 $function$;
-comment on function events.pause_group(text) is 'Stops polls of a group from granting anything; commits go on.';
+comment on function events.pause_group(text) is 'Stops polls of a group from granting anything; commits go on. (Sluice: events in events)';
 
 -- Lets polls of a paused group grant rows again.
 -- Writes pgt_consumer_groups.
@@ -2325,7 +2385,7 @@ begin
     where g.group_no = v_group and g.paused_at is not null;
 end;
 $function$;
-comment on function events.resume_group(text) is 'Lets polls of a paused group grant rows again.';
+comment on function events.resume_group(text) is 'Lets polls of a paused group grant rows again. (Sluice: events in events)';
 
 -- Notes that a group has read a claim check's rows to the end; again is no error.
 -- Reads the outbox; writes pgt_consumer_claim_check_acks.
@@ -2372,7 +2432,7 @@ begin
     on conflict do nothing;
 end;
 $function$;
-comment on function events.outbox_rows_consumed(text, int8, text) is 'Notes that a group has read a claim check''s rows to the end; again is no error.';
+comment on function events.outbox_rows_consumed(text, int8, text) is 'Notes that a group has read a claim check''s rows to the end; again is no error. (Sluice: events in events)';
 
 -- The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since.
 --
@@ -2403,7 +2463,7 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since.';
+comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since. (Sluice: events in events)';
 
 -- What consumers hold, or have let run out without another being granted it yet.
 create view events.pgt_consumer_leases as
@@ -2418,14 +2478,14 @@ select g.outbox_name,
 from events.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null;
-comment on view events.pgt_consumer_leases is 'What consumers hold, or have let run out without another being granted it yet.';
+comment on view events.pgt_consumer_leases is 'What consumers hold, or have let run out without another being granted it yet. (Sluice: events in events)';
 
 -- What consumers hold now.
 create view events.pgt_consumer_active_leases as
 select l.outbox_name as outbox, l.group_name, l.consumer_id, l.first_id, l.last_id, l.leased_at, l.visibility_until, l.attempts
 from events.pgt_consumer_leases l
 where l.visibility_until > clock_timestamp();
-comment on view events.pgt_consumer_active_leases is 'What consumers hold now.';
+comment on view events.pgt_consumer_active_leases is 'What consumers hold now. (Sluice: events in events)';
 
 -- The consumers of each group; healthy is who was heard of within a minute.
 create view events.pgt_consumer_status as
@@ -2437,7 +2497,7 @@ select o.outbox_name as outbox,
        o.last_heartbeat_at,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
-comment on view events.pgt_consumer_status is 'The consumers of each group; healthy is who was heard of within a minute.';
+comment on view events.pgt_consumer_status is 'The consumers of each group; healthy is who was heard of within a minute. (Sluice: events in events)';
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
@@ -2450,7 +2510,7 @@ select g.outbox_name as outbox,
        s.leased_rows
 from events.pgt_consumer_groups g
 cross join lateral events.pgt_group_state(g) s;
-comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox.';
+comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: events in events)';
 
 -- The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.
 -- Reads pgt_lease_log, pgt_consumers, the outbox.
@@ -2493,7 +2553,7 @@ begin
     order by s.group_name, c.consumer_id;
 end;
 $function$;
-comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.';
+comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row. (Sluice: events in events)';
 
 -- Whether nobody was heard of in a group for some time.
 -- Reads pgt_lease_log, pgt_consumers.
@@ -2514,7 +2574,7 @@ as $function$
            where l.group_no = p_group.group_no and l.leased_at > clock_timestamp() - p_after
        )
 $function$;
-comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time.';
+comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time. (Sluice: events in events)';
 
 -- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a
 -- lease is remembered for a day, to be told if he commits.
@@ -2546,7 +2606,7 @@ as $function$
     )
     select count(*) from gone
 $function$;
-comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits.';
+comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits. (Sluice: events in events)';
 
 -- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
 -- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
@@ -2632,7 +2692,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_consumers() is 'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.';
+comment on function events.pgt_watch_consumers() is 'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long. (Sluice: events in events)';
 
 insert into events.pgt_tasks (task) values ('consumer groups');
 
@@ -2673,7 +2733,7 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function events.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there.';
+comment on function events.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: events in events)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -2685,8 +2745,6 @@ create function events.attach()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_messages text := current_setting('client_min_messages');
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
     insert into events.pgt_settings as s (name, value, spec_value)
@@ -2727,39 +2785,9 @@ begin
     update events.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
     perform events.pgt_note_version();
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do nothing;
-    if not exists (select from pg_publication p where p.pubname = 'events_outbox_shop_events')
-        and has_database_privilege(current_database(), 'create')
-    then
-        -- It would warn that wal_level is not logical, which concerns only those who want to subscribe.
-        perform set_config('client_min_messages', 'error', true);
-        create publication events_outbox_shop_events for table events.outbox_shop_events with (publish = 'insert');
-        perform set_config('client_min_messages', v_messages, true);
-    elsif exists ( -- a dump of an extension has the publication, and does not say of which table
-        select
-        from pg_publication p
-        where p.pubname = 'events_outbox_shop_events'
-          and pg_has_role(p.pubowner, 'usage')
-          and not exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = 'events.outbox_shop_events'::regclass)
-    ) then
-        alter publication events_outbox_shop_events add table events.outbox_shop_events;
-    end if;
+    perform events.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do nothing;
-    if not exists (select from pg_publication p where p.pubname = 'events_outbox_account_events')
-        and has_database_privilege(current_database(), 'create')
-    then
-        -- It would warn that wal_level is not logical, which concerns only those who want to subscribe.
-        perform set_config('client_min_messages', 'error', true);
-        create publication events_outbox_account_events for table events.outbox_account_events with (publish = 'insert');
-        perform set_config('client_min_messages', v_messages, true);
-    elsif exists ( -- a dump of an extension has the publication, and does not say of which table
-        select
-        from pg_publication p
-        where p.pubname = 'events_outbox_account_events'
-          and pg_has_role(p.pubowner, 'usage')
-          and not exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = 'events.outbox_account_events'::regclass)
-    ) then
-        alter publication events_outbox_account_events add table events.outbox_account_events;
-    end if;
+    perform events.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
         perform events.create_consumer_group('shipping', 'shop_events', 'earliest', 10);
     end if;
@@ -2768,10 +2796,10 @@ begin
     end if;
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: events in events)';
 
--- Removes what stands on users' tables, so that the rest can be dropped.
--- Reads pg_trigger, pg_proc; locks events.pgt_origin.
+-- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
+-- Reads pg_trigger, pg_proc, pg_publication; locks events.pgt_origin.
 create function events.detach()
     returns void
     language plpgsql
@@ -2779,29 +2807,34 @@ create function events.detach()
     set client_min_messages = warning
 as $function$
 declare
-    v_trigger record;
+    v_found record;
 begin
     -- Not while another session attaches or detaches.
     lock table events.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on tables that are not ours; the names come from the catalog and are quoted by format.
-    for v_trigger in
+    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        join pg_namespace n on n.oid = p.pronamespace
-        where n.nspname = 'events'
+        where t.tgname = any (array[]::name[])
+          and p.pronamespace = 'events'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['events.pgt_settings'::regclass]::oid[])
-              or t.tgname like 'events!_log!_%' escape '!')
     loop
-        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
-    drop publication if exists events_outbox_shop_events;
-    drop publication if exists events_outbox_account_events;
+    for v_found in
+        select distinct p.pubname
+        from pg_publication p
+        join pg_publication_rel r on r.prpubid = p.oid
+        where p.pubname = 'events_outbox_shop_events' and r.prrelid = to_regclass('events.outbox_shop_events')
+           or p.pubname = 'events_outbox_account_events' and r.prrelid = to_regclass('events.outbox_account_events')
+    loop
+        execute format('drop publication %I', v_found.pubname);
+    end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
+comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension events did not make stays. (Sluice: events in events)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes pgt_lease_log, and pgt_origin.
@@ -2825,7 +2858,7 @@ begin
     update events.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function events.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
+comment on function events.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2861,7 +2894,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
+comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: events in events)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
 -- Reads and writes nothing.
@@ -2873,7 +2906,7 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: events in events)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -2966,7 +2999,7 @@ begin
     call events.pgt_commit();
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
+comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: events in events)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -3051,7 +3084,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests.';
+comment on function events.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -3080,10 +3113,10 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
+comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '43ae6dc43fe856ea90b318048430065c', 'plain');
+values ('events', '1.0.0', '10cf3eb6331352881d0ea9f11d3ff2ca', 'plain');
 
 select events.attach();
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '43ae6dc43fe856ea90b318048430065c',
+        'digest': '10cf3eb6331352881d0ea9f11d3ff2ca',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'c6c9cf1c87c20113a20c88aeb201c1be',
+        'digest': '33f3c777bcd09ae62bdf9d6906a37500',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

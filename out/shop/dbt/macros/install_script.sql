@@ -19,7 +19,7 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is 'The installed version of extension shop, and when it was installed: one row.';
+comment on table pgtrickle.pgt_extension is 'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
 
 -- Settings of extension shop, changed by its owner with update; spec_value is what the spec says.
 create table pgtrickle.pgt_settings (
@@ -27,7 +27,7 @@ create table pgtrickle.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says.';
+comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -80,7 +80,7 @@ begin
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read.';
+comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -134,7 +134,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
+comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -148,7 +148,7 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it.';
+comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
@@ -164,7 +164,7 @@ create table pgtrickle.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table pgtrickle.pgt_version_history is 'The versions of extension shop that were installed in this database, one row each, in the order of no.';
+comment on table pgtrickle.pgt_version_history is 'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table pgtrickle.pgt_tasks (
@@ -173,7 +173,7 @@ create table pgtrickle.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error.';
+comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
@@ -198,14 +198,14 @@ create table pgtrickle.pgt_inbox_config (
     degraded_dlq                bigint      not null,
     created_at                  timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each.';
+comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each. (Sluice: shop in pgtrickle)';
 
 -- Inboxes whose claims hand out nothing for now, one row each.
 create table pgtrickle.pgt_inbox_paused (
     inbox_name text        not null primary key,
     paused_at  timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out nothing for now, one row each.';
+comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out nothing for now, one row each. (Sluice: shop in pgtrickle)';
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
@@ -231,7 +231,7 @@ create table pgtrickle.pgt_inbox_progress (
     stuck_at      timestamptz not null default '-infinity',
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts.';
+comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 -- Reads and writes nothing.
@@ -268,7 +268,7 @@ begin
     return v_bucket = p_worker_id;
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.';
+comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -299,7 +299,7 @@ create table pgtrickle.order_events (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.';
+comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
@@ -309,21 +309,21 @@ comment on index pgtrickle.order_events_order is 'The processing order of inbox 
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970.';
+comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
+comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.';
+comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
-comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events.';
+comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.
 --
@@ -351,7 +351,7 @@ create table pgtrickle.order_events_deltas (
     last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.';
+comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of inbox order_events have come among messages that share one received_at.
 create index order_events_deltas_last on pgtrickle.order_events_deltas (no) where last_at is not null;
@@ -365,7 +365,7 @@ create table pgtrickle.order_events_totals (
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.order_events_totals is 'Counts of the messages in inbox order_events per event type, up to the last fold.';
+comment on table pgtrickle.order_events_totals is 'Counts of the messages in inbox order_events per event type, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- What happened in inbox order_events in each second of the last minute, up to the last fold.
 create table pgtrickle.order_events_rates (
@@ -374,7 +374,7 @@ create table pgtrickle.order_events_rates (
     calls      bigint      not null default 0,
     duplicates bigint      not null default 0
 );
-comment on table pgtrickle.order_events_rates is 'What happened in inbox order_events in each second of the last minute, up to the last fold.';
+comment on table pgtrickle.order_events_rates is 'What happened in inbox order_events in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events that claims must not miss although their cursor has passed them:
 -- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
@@ -385,7 +385,7 @@ create table pgtrickle.order_events_requeue (
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.order_events_requeue is 'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.';
+comment on table pgtrickle.order_events_requeue is 'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take requeued messages of inbox order_events.
 create index order_events_requeue_due on pgtrickle.order_events_requeue (due_at, event_id);
@@ -401,7 +401,7 @@ create table pgtrickle.order_events_dead (
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
-comment on table pgtrickle.order_events_dead is 'The dead letters of inbox order_events and whether each was alerted.';
+comment on table pgtrickle.order_events_dead is 'The dead letters of inbox order_events and whether each was alerted. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events that are still to be alerted.
 create index order_events_dead_new on pgtrickle.order_events_dead (dead_at) where not alerted;
@@ -417,14 +417,14 @@ create table pgtrickle.order_events_expired (
     processed     bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them.';
+comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.
 create table pgtrickle.order_events_alerted (
     event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null
 );
-comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.';
+comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
 
 -- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
 create view pgtrickle.order_events_counts as
@@ -466,7 +466,7 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted.';
+comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.order_events_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
@@ -510,7 +510,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.';
+comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_inserted() from public;
 
@@ -606,7 +606,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.';
+comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_updated() from public;
 
@@ -634,7 +634,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception.';
+comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_moved() from public;
 
@@ -674,7 +674,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.';
+comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_deleted() from public;
 
@@ -697,7 +697,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.';
+comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_truncated() from public;
 
@@ -772,7 +772,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.';
+comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_applied() from public;
 
@@ -790,7 +790,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.';
+comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_revived() from public;
 
@@ -1038,7 +1038,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: due requeued ones first, then in processing order.';
+comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of inbox order_events in processing order, without a lock.
 -- Reads pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress.
@@ -1101,7 +1101,7 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function pgtrickle.order_events_first_pending(int4) is 'The first pending messages of inbox order_events in processing order, without a lock.';
+comment on function pgtrickle.order_events_first_pending(int4) is 'The first pending messages of inbox order_events in processing order, without a lock. (Sluice: shop in pgtrickle)';
 
 -- Stores a message in inbox order_events; false if its id was there.
 -- Writes pgtrickle.order_events and, for the duplicate rate, pgtrickle.order_events_deltas.
@@ -1131,7 +1131,7 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there.';
+comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it.
 -- Writes pgtrickle.order_events.
@@ -1160,7 +1160,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it.';
+comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.
 -- Writes pgtrickle.order_events.
@@ -1197,7 +1197,7 @@ begin
         hint = 'To process it again, replay it with p_include_processed.';
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.';
+comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
 
 -- Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.
 -- Writes pgtrickle.order_events.
@@ -1242,7 +1242,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.';
+comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.
 -- Reads pgtrickle.order_events_counts, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue.
@@ -1319,7 +1319,7 @@ begin
     ) o;
 end;
 $function$;
-comment on function pgtrickle.order_events_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.';
+comment on function pgtrickle.order_events_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table. (Sluice: shop in pgtrickle)';
 
 -- How inbox order_events is doing, as jsonb.
 -- Reads pgtrickle.order_events_summary.
@@ -1359,7 +1359,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.order_events_health() is 'How inbox order_events is doing, as jsonb.';
+comment on function pgtrickle.order_events_health() is 'How inbox order_events is doing, as jsonb. (Sluice: shop in pgtrickle)';
 
 -- The state of inbox order_events as inbox_status() reports it.
 -- Reads pgtrickle.order_events_summary, pgt_inbox_config, pgt_settings.
@@ -1395,7 +1395,7 @@ as $function$
     from pgtrickle.order_events_summary() s
     join pgtrickle.pgt_inbox_config c on c.inbox_name = 'order_events'
 $function$;
-comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it.';
+comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it. (Sluice: shop in pgtrickle)';
 
 -- The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.
 -- Reads pgtrickle.order_events_dead, pgtrickle.order_events_requeue, pgtrickle.order_events.
@@ -1424,7 +1424,7 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.';
+comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array. (Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox order_events to its totals and rates; returns how many.
 -- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
@@ -1500,7 +1500,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many.';
+comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
 -- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_totals, pgtrickle.order_events_requeue.
@@ -1665,7 +1665,7 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.';
+comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.order_events_counts, pgtrickle.order_events, pgtrickle.order_events_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -1730,7 +1730,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.order_events_audit() is 'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.';
+comment on function pgtrickle.order_events_audit() is 'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever.
 -- Reads pgtrickle.order_events_dead; deletes from pgtrickle.order_events; writes pgtrickle.order_events_expired.
@@ -1799,7 +1799,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_drain(int4) is 'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever.';
+comment on function pgtrickle.order_events_drain(int4) is 'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
 
 -- Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.
 -- Reads pgtrickle.order_events; writes pgtrickle.order_events_requeue.
@@ -1828,7 +1828,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.';
+comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.
 -- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
@@ -1881,7 +1881,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.';
+comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 -- From inboxes.order_events in the spec.
@@ -1910,7 +1910,7 @@ from pgtrickle.order_events_requeue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where i.processed_at is null and i.retry_count < 3
   and (i.available_at is null or i.available_at <= now());
-comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
+comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 -- From inboxes.order_events in the spec.
@@ -1919,7 +1919,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.order_events_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times.';
+comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.
 -- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead, pgtrickle.order_events_alerted; notifies pg_trickle_alert.
@@ -1988,7 +1988,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_alert() is 'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.';
+comment on function pgtrickle.order_events_alert() is 'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
 -- From inboxes.order_events in the spec.
@@ -1999,7 +1999,7 @@ select c.event_type,
        c.dead_letter,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.order_events_counts c;
-comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention.';
+comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.order_events_fence'::regclass, 0);
 
@@ -2048,7 +2048,7 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.';
+comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
@@ -2058,21 +2058,21 @@ comment on index pgtrickle.payments_order is 'The processing order of inbox paym
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970.';
+comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
+comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
-comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.';
+comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
-comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments.';
+comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.
 --
@@ -2100,7 +2100,7 @@ create table pgtrickle.payments_deltas (
     last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.';
+comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of inbox payments have come among messages that share one received_at.
 create index payments_deltas_last on pgtrickle.payments_deltas (no) where last_at is not null;
@@ -2114,7 +2114,7 @@ create table pgtrickle.payments_totals (
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.payments_totals is 'Counts of the messages in inbox payments per event type, up to the last fold.';
+comment on table pgtrickle.payments_totals is 'Counts of the messages in inbox payments per event type, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- What happened in inbox payments in each second of the last minute, up to the last fold.
 create table pgtrickle.payments_rates (
@@ -2123,7 +2123,7 @@ create table pgtrickle.payments_rates (
     calls      bigint      not null default 0,
     duplicates bigint      not null default 0
 );
-comment on table pgtrickle.payments_rates is 'What happened in inbox payments in each second of the last minute, up to the last fold.';
+comment on table pgtrickle.payments_rates is 'What happened in inbox payments in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments that claims must not miss although their cursor has passed them:
 -- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
@@ -2134,7 +2134,7 @@ create table pgtrickle.payments_requeue (
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.payments_requeue is 'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.';
+comment on table pgtrickle.payments_requeue is 'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take requeued messages of inbox payments.
 create index payments_requeue_due on pgtrickle.payments_requeue (due_at, event_id);
@@ -2150,7 +2150,7 @@ create table pgtrickle.payments_dead (
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
-comment on table pgtrickle.payments_dead is 'The dead letters of inbox payments and whether each was alerted.';
+comment on table pgtrickle.payments_dead is 'The dead letters of inbox payments and whether each was alerted. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments that are still to be alerted.
 create index payments_dead_new on pgtrickle.payments_dead (dead_at) where not alerted;
@@ -2166,14 +2166,14 @@ create table pgtrickle.payments_expired (
     processed     bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them.';
+comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.
 create table pgtrickle.payments_alerted (
     event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null
 );
-comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.';
+comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
 
 -- Exact counts of inbox payments per event type; processed includes what retention has deleted.
 create view pgtrickle.payments_counts as
@@ -2215,7 +2215,7 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted.';
+comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.payments_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
@@ -2259,7 +2259,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.';
+comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_inserted() from public;
 
@@ -2355,7 +2355,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.';
+comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_updated() from public;
 
@@ -2383,7 +2383,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception.';
+comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_moved() from public;
 
@@ -2423,7 +2423,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.';
+comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_deleted() from public;
 
@@ -2446,7 +2446,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.';
+comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_truncated() from public;
 
@@ -2521,7 +2521,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.';
+comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_applied() from public;
 
@@ -2539,7 +2539,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.';
+comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_revived() from public;
 
@@ -2782,7 +2782,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: due requeued ones first, then in processing order.';
+comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of inbox payments in processing order, without a lock.
 -- Reads pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress.
@@ -2845,7 +2845,7 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function pgtrickle.payments_first_pending(int4) is 'The first pending messages of inbox payments in processing order, without a lock.';
+comment on function pgtrickle.payments_first_pending(int4) is 'The first pending messages of inbox payments in processing order, without a lock. (Sluice: shop in pgtrickle)';
 
 -- Stores a message in inbox payments; false if its id was there.
 -- Writes pgtrickle.payments and, for the duplicate rate, pgtrickle.payments_deltas.
@@ -2883,7 +2883,7 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there.';
+comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
@@ -2912,7 +2912,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it.';
+comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.
 -- Writes pgtrickle.payments.
@@ -2948,7 +2948,7 @@ begin
         hint = 'To process it again, replay it with p_include_processed.';
 end;
 $function$;
-comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.';
+comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
 
 -- Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.
 -- Writes pgtrickle.payments.
@@ -2993,7 +2993,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.';
+comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.
 -- Reads pgtrickle.payments_counts, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue.
@@ -3070,7 +3070,7 @@ begin
     ) o;
 end;
 $function$;
-comment on function pgtrickle.payments_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.';
+comment on function pgtrickle.payments_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table. (Sluice: shop in pgtrickle)';
 
 -- How inbox payments is doing, as jsonb.
 -- Reads pgtrickle.payments_summary.
@@ -3110,7 +3110,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.payments_health() is 'How inbox payments is doing, as jsonb.';
+comment on function pgtrickle.payments_health() is 'How inbox payments is doing, as jsonb. (Sluice: shop in pgtrickle)';
 
 -- The state of inbox payments as inbox_status() reports it.
 -- Reads pgtrickle.payments_summary, pgt_inbox_config, pgt_settings.
@@ -3146,7 +3146,7 @@ as $function$
     from pgtrickle.payments_summary() s
     join pgtrickle.pgt_inbox_config c on c.inbox_name = 'payments'
 $function$;
-comment on function pgtrickle.payments_status() is 'The state of inbox payments as inbox_status() reports it.';
+comment on function pgtrickle.payments_status() is 'The state of inbox payments as inbox_status() reports it. (Sluice: shop in pgtrickle)';
 
 -- The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.
 -- Reads pgtrickle.payments_dead, pgtrickle.payments_requeue, pgtrickle.payments.
@@ -3175,7 +3175,7 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.';
+comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array. (Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox payments to its totals and rates; returns how many.
 -- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
@@ -3251,7 +3251,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many.';
+comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
 -- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_totals, pgtrickle.payments_requeue.
@@ -3416,7 +3416,7 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.';
+comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.payments_counts, pgtrickle.payments, pgtrickle.payments_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -3481,7 +3481,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.payments_audit() is 'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.';
+comment on function pgtrickle.payments_audit() is 'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever.
 -- Reads pgtrickle.payments_dead; deletes from pgtrickle.payments; writes pgtrickle.payments_expired.
@@ -3550,7 +3550,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_drain(int4) is 'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever.';
+comment on function pgtrickle.payments_drain(int4) is 'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
 
 -- Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.
 -- Reads pgtrickle.payments; writes pgtrickle.payments_requeue.
@@ -3579,7 +3579,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.';
+comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.
 -- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
@@ -3628,7 +3628,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.';
+comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead.
 -- From inboxes.payments in the spec.
@@ -3655,7 +3655,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.payments_requeue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where i.processed_at is null and i.retry_count < 3;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead.';
+comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
@@ -3664,7 +3664,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.payments_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times.';
+comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.
 -- Reads pgtrickle.payments; writes pgtrickle.payments_dead, pgtrickle.payments_alerted; notifies pg_trickle_alert.
@@ -3733,7 +3733,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_alert() is 'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.';
+comment on function pgtrickle.payments_alert() is 'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox payments per event type, exact at every moment; processed survives retention.
 -- From inboxes.payments in the spec.
@@ -3744,7 +3744,7 @@ select c.event_type,
        c.dead_letter,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.payments_counts c;
-comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention.';
+comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.payments_fence'::regclass, 0);
 
@@ -3784,7 +3784,7 @@ begin
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).';
+comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox.
@@ -3854,7 +3854,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there.';
+comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of an inbox in processing order; takes no lock.
 -- Reads the inbox.
@@ -3897,7 +3897,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock.';
+comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
 -- Locks rows of the inbox.
@@ -3952,7 +3952,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox.';
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -3976,7 +3976,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.';
+comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -4000,7 +4000,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.';
+comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in pgtrickle)';
 
 -- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
@@ -4029,7 +4029,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.';
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_paused.
@@ -4053,7 +4053,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on.';
+comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_paused.
@@ -4077,7 +4077,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again.';
+comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
 -- Reads the inbox.
@@ -4102,7 +4102,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.';
+comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
 -- Reads the inboxes.
@@ -4128,7 +4128,7 @@ as $function$
     union all
     select * from pgtrickle.payments_status()
 $function$;
-comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop.';
+comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
 -- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
 -- Reads the inbox, pgt_tasks.
@@ -4175,7 +4175,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks.';
+comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
 -- Reads pgt_extension; writes pgt_version_history.
@@ -4214,7 +4214,7 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function pgtrickle.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there.';
+comment on function pgtrickle.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -4267,10 +4267,10 @@ begin
     perform pgtrickle.pgt_note_version();
 end;
 $function$;
-comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: shop in pgtrickle)';
 
--- Removes what stands on users' tables, so that the rest can be dropped.
--- Reads pg_trigger, pg_proc; locks pgtrickle.pgt_origin.
+-- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
+-- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
 create function pgtrickle.detach()
     returns void
     language plpgsql
@@ -4278,27 +4278,25 @@ create function pgtrickle.detach()
     set client_min_messages = warning
 as $function$
 declare
-    v_trigger record;
+    v_found record;
 begin
     -- Not while another session attaches or detaches.
     lock table pgtrickle.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on tables that are not ours; the names come from the catalog and are quoted by format.
-    for v_trigger in
+    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        join pg_namespace n on n.oid = p.pronamespace
-        where n.nspname = 'pgtrickle'
+        where t.tgname = any (array[]::name[])
+          and p.pronamespace = 'pgtrickle'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.order_events_dead'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.payments_dead'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
-              or t.tgname like 'shop!_log!_%' escape '!')
     loop
-        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
+comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in pgtrickle)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
@@ -4319,7 +4317,7 @@ begin
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
+comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -4355,7 +4353,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
+comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in pgtrickle)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
 -- Reads and writes nothing.
@@ -4367,7 +4365,7 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: shop in pgtrickle)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -4486,7 +4484,7 @@ begin
     call pgtrickle.pgt_commit();
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
+comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -4596,7 +4594,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests.';
+comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -4625,10 +4623,10 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
+comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '439e61a12b660bc1bcf61508a654e683', 'plain');
+values ('shop', '1.0.0', '8d2e8396e008029b62937e1f32269797', 'plain');
 
 select pgtrickle.attach();
 {% endraw %}
