@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -15,6 +16,7 @@ type builder struct {
 	places  map[string]origin // by name space, then name
 	names   names             // of the objects
 	mark    string            // of the extension, in comments
+	origins map[string]origin // of names that others may have, by kind and name
 	errs    *diag.List
 	at      origin // what is being built
 	checks  *checks
@@ -24,7 +26,11 @@ type builder struct {
 type origin struct {
 	what string
 	pos  diag.Pos
+	name diag.Pos // where its name stands
 }
+
+// from is the origin of what a part of the spec makes.
+func from(what string, place spec.Place) origin { return origin{what, place.At, place.Field("name")} }
 
 type option func(*Object)
 
@@ -105,6 +111,9 @@ func (b *builder) push(o Object, options []option) {
 	}
 	o.Needs = b.names.in(o.SQL)
 	b.objects = append(b.objects, o)
+	if kind, schema, name, ok := nameOfObject(o); ok {
+		b.origins[kind+" "+sqltext.Qualified(schema, name)] = b.at
+	}
 	if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
 		b.names.add(o.ID(), name)
 	}
@@ -155,6 +164,9 @@ func (b *builder) claimName(created sqltext.Statement) {
 		return
 	}
 	b.places[key] = b.at
+	if space == "relation" {
+		b.origins[key] = b.at
+	}
 }
 
 func dropSQL(created sqltext.Statement) string {

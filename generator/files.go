@@ -76,7 +76,7 @@ func (e *Extension) extensionFiles() Files {
 
 // reference is the documentation of what was generated.
 func (e *Extension) reference() (Files, error) {
-	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.Objects})
+	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.described()})
 	files := Files{}
 	for name, text := range pages {
 		files[e.Name+"/docs/"+name] = text

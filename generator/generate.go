@@ -56,7 +56,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 		}
 	}
 	view.Reads = readsOf(s, compiled, &view.Plan)
-	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark()}
+	b := &builder{places: map[string]origin{}, origins: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark()}
 	b.all(s, compiled, view)
 	b.checked()
 	if !errs.Empty() {
@@ -64,7 +64,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 	}
 	return &Extension{
 		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects,
-		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every,
+		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every, places: b.origins,
 	}
 }
 
@@ -72,18 +72,18 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 func (b *builder) all(s *spec.Spec, compiled *compiler, view render.Extension) {
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
-		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
+		b.at = from("inbox "+inbox.Name, s.Inboxes[n].Place)
 		b.inbox(inbox)
 	}
 	if len(view.Outboxes) > 0 {
 		b.outboxCatalog(view)
 		for n, outbox := range view.EventOutboxes() {
-			b.at = origin{"outbox " + outbox.Name, s.Outboxes[n].At}
+			b.at = from("outbox "+outbox.Name, s.Outboxes[n].Place)
 			b.outbox(outbox)
 		}
 		for n, t := range view.StreamTables {
 			if t.Outbox != nil {
-				b.at = origin{"the outbox of stream table " + t.ID(), s.StreamTables[compiled.order[n]].At}
+				b.at = from("the outbox of stream table "+t.ID(), s.StreamTables[compiled.order[n]].Place)
 				b.outbox(*t.Outbox)
 				b.outboxTriggers(t)
 			}
@@ -91,7 +91,7 @@ func (b *builder) all(s *spec.Spec, compiled *compiler, view render.Extension) {
 	}
 	b.reads(view)
 	b.streamTables(s, compiled, view)
-	b.at = origin{"the extension", s.Extension.At}
+	b.at = origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
 	b.interfaces(view)
 	b.grants(s, view)
 }
@@ -110,7 +110,7 @@ func checkExpressions(s *spec.Spec, errs *diag.List) {
 
 // runtime adds schemas and catalog.
 func (b *builder) runtime(s *spec.Spec, view render.Extension) {
-	b.at = origin{"the extension", s.Extension.At}
+	b.at = origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	b.add("catalog/pgt_settings.sql", view, dumped)

@@ -22,18 +22,24 @@ func madeOf(view render.Extension) []upgrade.Made {
 		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
 	}
 	for _, s := range view.Sources {
+		var triggers []string
+		if !s.Made {
+			triggers = s.Triggers.Names()
+		}
 		made = append(made, upgrade.Made{
-			Kind: "change log", Name: s.ID(), On: []string{s.Table.String()}, Drop: dropOwn(view, s.Log) + forget(s.ID()),
+			Kind: "change log", Triggers: triggers, Name: s.ID(), On: []string{s.Table.String()}, Drop: dropOwn(view, s.Log) + forget(s.ID()),
 			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
 		})
 	}
 	for _, c := range view.Captures {
 		var naming *upgrade.Naming
+		var triggers []string
 		if !c.Made {
+			triggers = append(c.Triggers.Names(), c.OnBefore)
 			naming = &upgrade.Naming{View: c.Absent.String(), SQL: execute("now/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
-			Kind: "pending changes", Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
+			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
 			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // viewOfOutboxes turns the event outboxes and the consumer groups of a spec into what templates read.
@@ -72,6 +73,7 @@ func (b *builder) outboxCatalog(view render.Extension) {
 // outbox adds everything of one outbox, tables first.
 func (b *builder) outbox(o render.Outbox) {
 	if o.Event {
+		b.origins["publication "+sqltext.Ident(o.Publication)] = b.at
 		b.add("outbox/ids.sql", o, dumped)
 		b.add("outbox/table.sql", o, holds)
 		if o.Segmented() {

@@ -156,9 +156,9 @@ type update struct{ from, to, script string }
 func updates(leaps []leap) []update {
 	var all []update
 	for _, l := range leaps {
-		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.to, l.forth.member)})
+		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.from, l.to, l.forth.member)})
 		if l.noWay == "" {
-			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.from, l.back.member)})
+			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.to, l.from, l.back.member)})
 		}
 	}
 	return all
@@ -182,12 +182,12 @@ func (e *Extension) sourced(u update) string {
 
 // UpgradeScript is the whole of a plan for the plain flavour, for one transaction.
 func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
-	return fmt.Sprintf("%s\n%s\n%s%s", requireVersion(from), plan.Script(), noteVersion(to), attach(to, false))
+	return fmt.Sprintf("%s\n%s\n%s\n%s%s", requireVersion(from), requireNames(upgradeClaims(from, to, plan)), plan.Script(), noteVersion(to), attach(to, false))
 }
 
 // UpgradeSteps is UpgradeScript for somebody who tells how it goes.
 func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
-	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}}
+	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}, {What: "names", SQL: requireNames(upgradeClaims(from, to, plan))}}
 	for _, step := range plan.Steps {
 		if step.SQL != "" {
 			steps = append(steps, Step{step.Action + " " + step.Object, step.SQL, step.Long()})
@@ -220,6 +220,6 @@ $do$;
 }
 
 // memberScript is what members of an extension become. What stands on users' tables follows with attach(), which apply and the next tick call.
-func memberScript(to upgrade.Manifest, plan upgrade.Plan) string {
-	return plan.Script() + "\n" + noteVersion(to)
+func memberScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
+	return requireNames(upgradeClaims(from, to, plan)) + "\n" + plan.Script() + "\n" + noteVersion(to)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 func newApply() *cobra.Command {
@@ -35,7 +36,7 @@ func newApply() *cobra.Command {
 			if options.LockTimeout < 0 || options.Retry < 0 {
 				return exitError{exitUsage, "sluice: --lock-timeout and --retry-for cannot be negative\n"}
 			}
-			e, err := generateFor(cmd)
+			e, texts, err := generateFor(cmd)
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ func newApply() *cobra.Command {
 			}
 			options.Flavour, options.Released = generator.Flavour(flavour), released
 			if dryRun {
-				return printScript(cmd, e, options)
+				return printScript(cmd, e, texts, options)
 			}
 			url, err := dsn(cmd)
 			if err != nil {
@@ -55,7 +56,7 @@ func newApply() *cobra.Command {
 			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
 				did, err := live.Apply(ctx, conn, e, options)
 				if err != nil {
-					return err
+					return atTheirPlaces(err, texts)
 				}
 				for _, loss := range did.Losses {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
@@ -74,7 +75,7 @@ func newApply() *cobra.Command {
 }
 
 // printScript prints what apply would run: in the database that is named, or else where nothing is installed.
-func printScript(cmd *cobra.Command, e *generator.Extension, options live.Options) error {
+func printScript(cmd *cobra.Command, e *generator.Extension, texts *diag.List, options live.Options) error {
 	if _, err := dsn(cmd); err != nil {
 		script, err := live.InstallScript(e, options)
 		fmt.Fprint(cmd.OutOrStdout(), script)
@@ -83,7 +84,7 @@ func printScript(cmd *cobra.Command, e *generator.Extension, options live.Option
 	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
 		script, err := live.Script(ctx, conn, e, options)
 		fmt.Fprint(cmd.OutOrStdout(), script)
-		return err
+		return atTheirPlaces(err, texts)
 	})
 }
 

@@ -2,37 +2,39 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/pull"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// generateFor is generateOne with the database at hand: what the queries read and no DDL file makes is looked up there.
-func generateFor(cmd *cobra.Command) (*generator.Extension, error) {
-	e, _, err := generateWith(cmd)
-	return e, err
+// generateFor is generateOne with the database at hand: what the queries read and no DDL file makes is looked up there. The list, empty, has the texts of the spec.
+func generateFor(cmd *cobra.Command) (*generator.Extension, *diag.List, error) {
+	e, _, texts, err := generateWith(cmd)
+	return e, texts, err
 }
 
 // generateWith is generateFor, with the spec, whose DDL makes all that the extension reads.
-func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, error) {
+func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.List, error) {
 	specs, problems, err := load(cmd, generator.CheckReading)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if len(specs) != 1 {
-		return nil, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
+		return nil, nil, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
 	}
 	s := specs[0]
 	released, err := generator.Releases(option(cmd, "out"), s.Extension.Name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	e, errs := generator.Generate(s, released...)
 	if lacksTables(errs) {
@@ -42,7 +44,25 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, error) 
 		}
 	}
 	problems.Merge(errs)
-	return e, s, invalid(problems)
+	return e, s, problems, invalid(problems)
+}
+
+// atTheirPlaces shows names that others have where the spec gives them; all other errors stay as they are.
+func atTheirPlaces(err error, texts *diag.List) error {
+	var taken live.NamesTaken
+	if !errors.As(err, &taken) {
+		return err
+	}
+	problems := &diag.List{}
+	problems.Merge(texts)
+	for _, name := range taken.Names {
+		problems.Add(taken.Extension.Problem(name))
+	}
+	noun := "errors"
+	if len(taken.Names) == 1 {
+		noun = "error"
+	}
+	return exitError{exitInput, fmt.Sprintf("%s\n%d %s; nothing was changed\n", problems, len(taken.Names), noun)}
 }
 
 // lacksTables reports whether all that is wrong is that tables are not known.

@@ -24,7 +24,7 @@ func newDiff() *cobra.Command {
 			"difference. It changes nothing: what it makes to compare with is rolled back. DATABASE_URL alone does not make it do so.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			e, err := generateFor(cmd)
+			e, _, err := generateFor(cmd)
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func newVerify() *cobra.Command {
 }
 
 func verifyWith(cmd *cobra.Command, options verify.Options, asJSON bool) error {
-	e, s, err := generateWith(cmd)
+	e, s, _, err := generateWith(cmd)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,9 @@ func (c *comparison) anew(object string) string {
 	_, name, _ := strings.Cut(object, " ")
 	r, ok := sqltext.ParseRelation(name)
 	for _, m := range c.m.Made {
-		if ok && m.Anew != "" && slices.ContainsFunc(m.Relations, func(of upgrade.Relation) bool { return of.Kind == "table" && of.Schema == r.Schema && of.Name == r.Name }) {
+		if ok && m.Anew != "" && slices.ContainsFunc(m.Relations, func(of upgrade.Relation) bool {
+			return of.Kind == "table" && of.Schema == r.Schema && of.Name == r.Name
+		}) {
 			return m.Anew
 		}
 	}

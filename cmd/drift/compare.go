@@ -50,6 +50,7 @@ type comparison struct {
 	want, have map[key]fact
 	wanted     []fact // in the order in which they can be made
 	found      []Difference
+	others     map[string]bool // what others made under names of ours
 }
 
 func (c *comparison) run() error {
@@ -89,7 +90,9 @@ func (c *comparison) run() error {
 		return err
 	}
 	c.expect(twin)
-	c.compareFacts()
+	if err := c.compareFacts(); err != nil {
+		return err
+	}
 	if err := c.compareRows(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package drift
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -16,7 +17,7 @@ import (
 type Difference struct {
 	Object string `json:"object"`               // its id: function s.f(text), trigger t on public.orders
 	Aspect string `json:"aspect,omitempty"`     // what of it: definition, column x, comment; empty for the whole
-	What   string `json:"what"`                 // missing, differs, added or unknown
+	What   string `json:"what"`                 // missing, differs, added, taken or unknown
 	Want   string `json:"want,omitempty"`       // as the server prints it
 	Have   string `json:"have,omitempty"`       // the same
 	Left   string `json:"left_alone,omitempty"` // why apply leaves it; empty if it repairs it
@@ -32,6 +33,7 @@ const (
 	Missing = "missing"
 	Differs = "differs"
 	Added   = "added"
+	Taken   = "taken"   // others made something under its name
 	Unknown = "unknown" // it cannot be compared
 )
 
@@ -43,12 +45,17 @@ func (d Difference) String() string {
 }
 
 // compareFacts compares what is wanted with what there is.
-func (c *comparison) compareFacts() {
-	whole := c.unknown() // objects that are missing, or in whose place is something else
+func (c *comparison) compareFacts() error {
+	var err error
+	if c.others, err = c.taken(); err != nil {
+		return err
+	}
+	whole := maps.Clone(c.others) // objects that are missing, or in whose place is something else
+	maps.Copy(whole, c.unknown())
 	for _, want := range c.wanted {
 		have, there := c.have[want.key()]
 		switch {
-		case whole[want.Object]:
+		case whole[want.Object] || ofTaken(want.Object, c.others):
 		case !there && (want.Aspect == existence || want.Aspect == "definition" && c.isAlone(want)):
 			whole[want.Object] = true
 			c.missing(want)
@@ -60,10 +67,11 @@ func (c *comparison) compareFacts() {
 		}
 	}
 	for _, have := range sorted(c.have) {
-		if _, known := c.want[have.key()]; !known && !whole[have.Object] {
+		if _, known := c.want[have.key()]; !known && !whole[have.Object] && !ofTaken(have.Object, c.others) {
 			c.added(have)
 		}
 	}
+	return nil
 }
 
 // isAlone reports whether the definition is the first fact of an object.

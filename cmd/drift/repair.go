@@ -40,6 +40,18 @@ func Repair(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, members bool) (d
 	}
 }
 
+// Mark puts back the marks that somebody removed from what is ours, and says where the database differs from what a version installs. It repairs nothing else.
+func Mark(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, members bool) ([]Difference, error) {
+	found, err := Compare(ctx, tx, m, members)
+	r := &repairer{ctx: ctx, tx: tx, m: m, refused: map[string]string{}}
+	for _, d := range found {
+		if err == nil && d.Aspect == "comment" && may(d) {
+			err = r.repair(d)
+		}
+	}
+	return found, err
+}
+
 // may reports whether a difference is to be repaired.
 func may(d Difference) bool { return d.Left == "" }
 

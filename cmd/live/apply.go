@@ -168,7 +168,11 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 		}
 		return repaired(ctx, tx, found, e.Manifest())
 	case found.Name == "":
-		return Applied{Changed: true}, install(ctx, tx, e, options)
+		err = unclaimed(ctx, tx, e, generator.TakenByInstall(e.Manifest()))
+		if err == nil {
+			err = install(ctx, tx, e, options)
+		}
+		return Applied{Changed: true}, err
 	}
 	return upgradeFrom(ctx, tx, found, e, options)
 }
@@ -242,11 +246,13 @@ func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
 func installed(ctx context.Context, tx pgx.Tx, schema string) (Installed, error) {
 	var there bool
 	table := sqltext.Qualified(schema, "pgt_extension")
-	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil || !there {
+	// A table of others that has the name has other columns.
+	err := tx.QueryRow(ctx, "select count(*) = 4 from pg_attribute a where a.attrelid = to_regclass($1) and a.attname in ('name', 'version', 'digest', 'flavour')", table).Scan(&there)
+	if err != nil || !there {
 		return Installed{}, err
 	}
 	var found Installed
-	err := tx.QueryRow(ctx, "select name, version, digest, flavour from "+table).Scan(&found.Name, &found.Version, &found.Digest, &found.Flavour)
+	err = tx.QueryRow(ctx, "select name, version, digest, flavour from "+table).Scan(&found.Name, &found.Version, &found.Digest, &found.Flavour)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Installed{}, Refusal{table + " is empty", "something removed its row; restore it or drop the schema"}
 	}

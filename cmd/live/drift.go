@@ -19,6 +19,13 @@ type Report struct {
 	Version     string             `json:"version"`     // of the spec
 	Differences []drift.Difference `json:"differences"` // from the installed version
 	Upgrade     *upgrade.Plan      `json:"upgrade,omitempty"`
+	Taken       []Taken            `json:"taken,omitempty"` // names that others have, for which apply refuses to install or upgrade
+}
+
+// Taken is a name that others have, and where the spec gives it.
+type Taken struct {
+	generator.Taken
+	At string `json:"at"` // file:line:column
 }
 
 // Clean reports whether the database has what the spec makes, and nothing else.
@@ -38,6 +45,9 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	found, err := installed(ctx, tx, e.Schema)
+	if err == nil && found.Name == "" {
+		report.Taken, err = takenAt(ctx, tx, e, generator.TakenByInstall(e.Manifest()))
+	}
 	if err != nil || found.Name == "" {
 		return report, err
 	}
@@ -50,6 +60,9 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 			return report, err
 		}
 		is, report.Upgrade = from, &plan
+		if report.Taken, err = takenAt(ctx, tx, e, generator.OnlyNew(generator.TakenByUpgrade(from, e.Manifest(), plan))); err != nil {
+			return report, err
+		}
 	}
 	differences, err := drift.Compare(ctx, tx, is, member)
 	report.Differences = append(report.Differences, differences...)

@@ -23,7 +23,9 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 		switch {
 		case err != nil:
 		case found.Name == "":
-			text, err = InstallScript(e, options)
+			if err = unclaimed(ctx, tx, e, generator.TakenByInstall(e.Manifest())); err == nil {
+				text, err = InstallScript(e, options)
+			}
 		case isLike(found, e, options.Released):
 			_, err = keepsFlavour(ctx, tx, found, options.Flavour)
 			text = fmt.Sprintf("-- extension %s %s is installed already\n", e.Name, e.Version)
@@ -62,6 +64,9 @@ func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator
 		return "", err
 	}
 	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
+	if err == nil {
+		err = unclaimed(ctx, tx, e, generator.TakenByUpgrade(from, e.Manifest(), plan))
+	}
 	if err == nil {
 		err = waitFor(ctx, tx, options.LockTimeout)
 	}

@@ -23,7 +23,14 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, err
 	}
+	names := generator.TakenByUpgrade(from, e.Manifest(), plan)
+	if err := unclaimed(ctx, tx, e, generator.OnlyNew(names)); err != nil {
+		return Applied{}, err
+	}
 	done, err := repaired(ctx, tx, found, from)
+	if err == nil {
+		err = unclaimed(ctx, tx, e, names) // what was changed by hand and is ours is repaired by now
+	}
 	if err == nil {
 		err = keepOut(ctx, tx, from, plan, options)
 	}

@@ -10,4 +10,6 @@ func Mark(extension, schema string) string { return "(Sluice: " + extension + " 
 func Marked(comment, mark string) string { return strings.TrimLeft(comment+" "+mark, " ") }
 
 // Unmarked is a comment without the mark at its end.
-func Unmarked(comment, mark string) string { return strings.TrimRight(strings.TrimSuffix(comment, mark), " \n") }
+func Unmarked(comment, mark string) string {
+	return strings.TrimRight(strings.TrimSuffix(comment, mark), " \n")
+}

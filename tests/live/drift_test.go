@@ -74,7 +74,8 @@ var tamperings = []tampering{
 		},
 		plain: []string{
 			"drop function app.inbox_pending(text, int)",
-			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "grant execute on function app.pgt_status() to drift_other",
+			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "comment on function app.pgt_status() is '(Sluice: sluice_drift_test in app)'",
+			"grant execute on function app.pgt_status() to drift_other",
 			"drop function app.letters_deleted() cascade",
 		},
 		member: []string{
@@ -99,7 +100,7 @@ var tamperings = []tampering{
 		sql: []string{
 			"create or replace view app.letters_pending as select * from app.letters limit 0",
 			"create or replace view totals as select customer_id, 1::numeric as total from app.public_totals_rows",
-			"drop view app.regions", "create view app.regions as select 1 as one", "grant select on app.regions to drift_other",
+			"drop view app.regions", "create view app.regions as select 1 as one", "comment on view app.regions is 'mine (Sluice: sluice_drift_test in app)'", "grant select on app.regions to drift_other",
 			"drop view app.large",
 			"drop index app.outbox_parts_lane",
 			"drop index app.letters_order", "create index letters_order on app.letters (event_id desc)",
@@ -146,6 +147,26 @@ var tamperings = []tampering{
 			"drop view totals", "create table totals (mine int)",
 		},
 		undo: "alter table app.letters drop column mine, drop constraint mine; alter table app.pgt_tasks alter last_error type text; drop index app.mine_unique; drop table totals",
+	},
+	{
+		name: "of others", // who have put something of their own in the place of what is ours
+		sql:  []string{"drop view totals", "create view totals as select 1 as customer_id", "comment on view totals is 'mine'", "drop view app.regions", "create view app.regions as select 1 as one"},
+		plain: []string{
+			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'",
+			"drop table app.pgt_tasks cascade", "create table app.pgt_tasks (mine int)", "create trigger mine before insert on app.pgt_tasks for each row execute function suppress_redundant_updates_trigger()",
+		},
+		member: []string{"alter extension sluice_drift_test drop function app.inbox_pending(text, int)", "drop function app.inbox_pending(text, int)",
+			"create function app.inbox_pending(p_inbox text, p_limit int) returns int language sql as 'select 1'"},
+		undo: `drop view totals, app.regions;
+			do $$
+			begin
+			    if (select p.prorettype = 'int'::regtype from pg_proc p where p.oid = 'app.pgt_status()'::regprocedure) then
+			        drop function app.pgt_status();
+			        drop table app.pgt_tasks;
+			    else
+			        drop function app.inbox_pending(text, int);
+			    end if;
+			end $$`,
 	},
 }
 

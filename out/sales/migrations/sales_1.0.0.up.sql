@@ -2,6 +2,131 @@
 
 begin;
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension sales did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('sales', array[
+                'absent_public_orders', 'best_customers', 'best_customers_rows', 'best_customers_rows_old',
+                'changes_public_captured_payments', 'changes_public_customers', 'changes_public_orders', 'changes_sales_customer_payments',
+                'customer_payments', 'customer_payments_idx1', 'customer_payments_rows', 'customer_payments_rows_old', 'large_orders',
+                'large_orders_last_xid', 'large_orders_rows', 'large_orders_rows_old', 'pending_public_orders', 'pgt_change_no',
+                'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history', 'pgt_refresh_history_started', 'pgt_settings',
+                'pgt_source_config', 'pgt_source_reader', 'pgt_source_state', 'pgt_stream_table_config', 'pgt_stream_table_state',
+                'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
+            ]::name[], false)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('sales', array[
+                'after_restore', 'attach', 'best_customers_aside', 'best_customers_attach', 'best_customers_explain', 'best_customers_fit',
+                'best_customers_merge', 'best_customers_rebuild', 'best_customers_refresh', 'best_customers_swap', 'best_customers_tick',
+                'best_customers_waiting', 'changes_public_captured_payments_attach', 'changes_public_captured_payments_delete',
+                'changes_public_captured_payments_insert', 'changes_public_captured_payments_row',
+                'changes_public_captured_payments_truncate', 'changes_public_captured_payments_update', 'changes_public_customers_attach',
+                'changes_public_customers_delete', 'changes_public_customers_insert', 'changes_public_customers_row',
+                'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
+                'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
+                'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
+                'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain', 'customer_payments_fit',
+                'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh', 'customer_payments_tick',
+                'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history', 'large_orders_apply_pending',
+                'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit', 'large_orders_go_live',
+                'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick', 'now_public_orders_attach',
+                'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row', 'now_public_orders_truncate',
+                'now_public_orders_update', 'pgt_adopt', 'pgt_as', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_drop_own',
+                'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks',
+                'pgt_log_fits', 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources',
+                'pgt_restored', 'pgt_setting', 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed',
+                'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table',
+                'pgt_stream_table_alert', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted',
+                'pgt_waiting', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+            ]::name[], false)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: sales in sales)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        union all
+        select 'trigger', format('%I on %s', t.tgname, w.table_name), c.relowner, false
+        from (values
+            ('public.customers', array[
+                'sales_log_insert', 'sales_log_update', 'sales_log_delete', 'sales_log_truncate', 'sales_log_row'
+            ]::name[]),
+            ('public.orders', array[
+                'sales_log_insert', 'sales_log_update', 'sales_log_delete', 'sales_log_truncate', 'sales_log_row', 'sales_now_insert',
+                'sales_now_update', 'sales_now_delete', 'sales_now_truncate', 'sales_now_row', 'sales_now_before'
+            ]::name[]),
+            ('public.captured_payments', array[
+                'sales_log_insert', 'sales_log_update', 'sales_log_delete', 'sales_log_truncate', 'sales_log_row'
+            ]::name[])
+        ) w (table_name, names)
+        join pg_catalog.pg_trigger t on t.tgrelid = to_regclass(w.table_name) and t.tgname = any (w.names)
+        join pg_catalog.pg_class c on c.oid = t.tgrelid
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('sales.pgt_extension')
+    )
+    order by t.name <> 'sales.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'sales')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'sales', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: sales in sales).'
+                when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 -- Makes schema sales for extension sales, unless it is there.
 do $do$
 begin
@@ -262,9 +387,11 @@ create function sales.pgt_missing(p_relation text, variadic p_over text[] defaul
 as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
-    v_owner    regrole := (select c.relowner::regrole from pg_class c where c.oid = v_relation);
+    v_owner    regrole := coalesce(
+        (select c.relowner from pg_class c where c.oid = v_relation), (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+    )::regrole;
 begin
-    if v_relation is null then
+    if v_relation is null and to_regtype(p_relation) is null then
         return true;
     elsif sales.pgt_is_own(v_relation, p_over) then
         return false;
@@ -1129,6 +1256,7 @@ begin
                     format('source %s cannot be followed: %s', p_source, sqlerrm),
                     case sqlstate
                         when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next refresh.', current_user)
+                        when '42710' then 'Rename or drop what has the name. It is tried again at the next refresh.'
                         when '55P03' then 'Somebody has written it for a long time. Ticks try it again after ten seconds.'
                         else 'It is tried again at the next refresh.'
                     end,
@@ -6300,7 +6428,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '33f3c777bcd09ae62bdf9d6906a37500', 'plain');
+values ('sales', '1.0.0', 'f6eb47e2d94db387dd6483e13223331c', 'plain');
 
 select sales.attach();
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '33f3c777bcd09ae62bdf9d6906a37500',
+        'digest': 'f6eb47e2d94db387dd6483e13223331c',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
