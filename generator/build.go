@@ -37,6 +37,9 @@ type option func(*Object)
 func dumped(o *Object) { o.Dump = true }
 func holds(o *Object)  { o.Dump, o.Holds = true, true }
 
+// resumes has a sequence that was lost go on.
+func resumes(sql string) option { return func(o *Object) { o.Resume = sql } }
+
 // fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
 func fires(when string) option {
 	return func(o *Object) {

@@ -135,8 +135,10 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("inbox/inbox_is_my_partition.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
+		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
+			view.In("pgt_change_no").Regclass(), view.In("pgt_stream_table_state"))))
 		for _, name := range []string{
-			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
 		} {
 			b.add("catalog/"+name+".sql", view)
 		}
@@ -198,7 +200,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Inboxes) > 0 {
 		for _, template := range []string{
 			"inbox_is_my_partition_of", "inbox_receive", "inbox_pending", "inbox_claim", "inbox_mark_processed", "inbox_mark_failed",
-			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
+			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of", "pgt_inbox_missing",
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -77,6 +78,10 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 			b.errs.Add(notOnline(of.Field("rebuild"), t))
 		}
 		for _, c := range functions[i] {
+			if c.of.Kind == "sequence" { // of its last transaction: older snapshots are told to try again
+				b.addCreated(c, resumes(fmt.Sprintf("select setval(%s, pg_current_xact_id()::text::bigint);\n", t.Last.Regclass())))
+				continue
+			}
 			b.addCreated(c)
 		}
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")

@@ -110,7 +110,7 @@ func (c *comparison) added(have fact) {
 		return
 	case subject == "rights" && c.mayRevoke(have):
 		d.repair = []string{have.Undoes}
-	case ofColumn && known:
+	case ofColumn && known, ours && subject == "storage" && strings.HasPrefix(have.Object, "table "):
 		d.repair = []string{have.Undoes}
 	case ours && subject == "column":
 		d.Left = "Sluice did not make it, and drops no column"

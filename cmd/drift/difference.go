@@ -7,6 +7,7 @@ package drift
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -86,18 +87,29 @@ func (c *comparison) missing(want fact) {
 	kind, name, _ := strings.Cut(want.Object, " ")
 	n, regular := c.order[want.Object]
 	switch {
-	case kind == "sequence" && regular:
+	case kind == "sequence" && regular && !c.resumes(n):
 		d.Left = "others hold numbers that it gave, and it would begin again"
 	case c.inTheWay(kind, name) != "":
 		d.What, d.Left = Differs, "a "+c.inTheWay(kind, name)+" has its name"
 	case !regular && c.isMade(want.Object):
 		d.attach = true
+	case kind == "sequence" && regular:
+		o := c.m.Objects[n]
+		d.repair = append(append([]string{o.SQL}, c.doing(want.Object, func(f fact) bool { return f.Rank >= 10 })...), o.Resume)
 	case kind == "table":
 		d.repair = append([]string{c.m.Objects[n].SQL}, c.doing(want.Object, func(f fact) bool { return f.Rank >= 10 })...)
 	default:
 		d.repair = c.doing(want.Object, func(fact) bool { return true })
 	}
 	c.found = append(c.found, d)
+}
+
+// resumes reports whether a sequence that is made again can go on after all numbers that it gave: the script says how, or it is one of an inbox, which is counted anew.
+func (c *comparison) resumes(n int) bool {
+	o := c.m.Objects[n]
+	return o.Resume != "" || slices.ContainsFunc(c.m.Made, func(made upgrade.Made) bool {
+		return made.Kind == "counts of inbox" && slices.Contains(rebuilding(c.m, made).Needs, o.ID())
+	})
 }
 
 // inTheWay is what has the name of a relation that is missing.

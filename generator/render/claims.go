@@ -40,12 +40,13 @@ func (c Claims) Empty() bool {
 }
 
 // Array is the list as an array, in lines that are not too long.
-func (n Names) Array() string { return nameArray(n.List) }
+func (n Names) Array() string { return arrayOf(n.List, "name") }
 
 // Array is the list as an array, in lines that are not too long.
-func (t TriggersOn) Array() string { return nameArray(t.List) }
+func (t TriggersOn) Array() string { return arrayOf(t.List, "name") }
 
-func nameArray(names []string) string {
+// arrayOf is a list as an array of a type.
+func arrayOf(names []string, typ string) string {
 	const widest, indent = 140, "\n                "
 	var out strings.Builder
 	line := len(indent)
@@ -65,5 +66,5 @@ func nameArray(names []string) string {
 		}
 		out.WriteString(item)
 	}
-	return "array[" + out.String() + "\n            ]::name[]"
+	return "array[" + out.String() + "\n            ]::" + typ + "[]"
 }

@@ -21,6 +21,7 @@ type Object struct {
 	Needs     []string `json:"needs,omitempty"`   // ids of earlier objects that the definition names
 	Dump      bool     `json:"dump,omitempty"`    // holds data that a dump of the extension must keep
 	Holds     bool     `json:"holds,omitempty"`   // holds users' data, which a drop loses
+	Resume    string   `json:"resume,omitempty"`  // the statement that has a sequence that was lost go on after all numbers that it gave
 
 	// As if all that was renamed had the names that it was released under first: what is the same then differs in names alone. Empty where
 	// that makes no difference.

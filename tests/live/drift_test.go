@@ -59,6 +59,7 @@ type tampering struct {
 	plain  []string // that PostgreSQL refuses for members of extensions
 	member []string // and what can be done to those
 	undo   string   // of what is left alone
+	super  bool     // by a superuser
 }
 
 var tamperings = []tampering{
@@ -123,6 +124,24 @@ var tamperings = []tampering{
 		plain: []string{"alter table app.outbox_events drop column headers cascade"},
 	},
 	{
+		name: "owners and storage",
+		sql: []string{
+			"alter table app.letters owner to drift_other", "alter function app.inbox_status() owner to drift_other", "alter view app.letters_counts owner to drift_other",
+			"alter table app.public_totals_rows owner to drift_other", "alter sequence app.letters_fence owner to drift_other", "alter view totals owner to drift_other",
+			"alter table app.letters_deltas set (autovacuum_enabled = off, toast.autovacuum_vacuum_threshold = 7)", "alter table app.letters reset (autovacuum_vacuum_scale_factor)",
+			"alter table app.large_rows set (parallel_workers = 3)",
+		},
+		super: true,
+	},
+	{
+		name: "sequences",
+		plain: []string{
+			"drop sequence app.letters_fence cascade", "drop sequence app.letters_delta_no cascade", "drop sequence app.letters_claim_cursor", "drop sequence app.large_last_xid", "drop sequence app.pgt_change_no cascade",
+			"insert into app.letters (event_id, event_type, payload, processed_at) values ('no_sequence', 't', '{}', now())",
+		},
+		member: []string{"alter extension sluice_drift_test drop sequence app.letters_rescan_after", "drop sequence app.letters_rescan_after"},
+	},
+	{
 		name: "whole relations",
 		sql:  []string{"drop table app.large_rows cascade", "drop publication sluice_drift_test_outbox_events", "drop table app.changes_public_orders cascade"},
 		plain: []string{
@@ -185,6 +204,7 @@ func TestDrift(t *testing.T) {
 			conn := create(t, server, string(flavour))
 			super := pgtest.Connect(t, server.DSN(string(flavour)))
 			run(t, super, driftRoles)
+			run(t, super, "grant drift_other to "+pgtest.Owner) // whose things the owner may take back
 			run(t, conn, driftDDL)
 			run(t, conn, "insert into orders select g, g % 3, g * 10 from generate_series(1, 50) g; insert into measures select g, 'north', 'today' from generate_series(1, 9) g")
 			options := live.Options{Flavour: flavour}
@@ -201,7 +221,11 @@ func TestDrift(t *testing.T) {
 			run(t, writer, "commit")
 			said := ""
 			for _, c := range tamperings {
-				said += "# " + c.name + "\n" + tamper(t, conn, e, options, c)
+				by := conn
+				if c.super {
+					by = super
+				}
+				said += "# " + c.name + "\n" + tamper(t, conn, by, e, options, c)
 			}
 			if did, err := live.Apply(t.Context(), conn, e, options); err != nil || did.Changed || len(did.Left) > 0 {
 				t.Errorf("with nothing to do: %+v %v", did, err)
@@ -226,9 +250,9 @@ func TestDrift(t *testing.T) {
 
 var driftRoles = pgtest.MakeRoles("drift_producer", "drift_consumer", "drift_monitor", "drift_other")
 
-func tamper(t *testing.T, conn *pgx.Conn, e *generator.Extension, options live.Options, c tampering) string {
+func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options live.Options, c tampering) string {
 	for _, sql := range c.sql {
-		run(t, conn, sql)
+		run(t, by, sql)
 	}
 	of := map[generator.Flavour][]string{generator.Plain: c.plain, generator.AsExtension: c.member}
 	for _, sql := range of[options.Flavour] {

@@ -3295,7 +3295,7 @@ from d1
         create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
         comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores. (Sluice: sales in sales)';
     end if;
-    if sales.pgt_missing('sales.customer_payments_idx1') then
+    if not exists (select from pg_index i where i.indrelid = 'sales.customer_payments_rows'::regclass and i.indexrelid = to_regclass('sales.customer_payments_idx1')) then
         create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
     end if;
     if sales.pgt_missing('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old') then
@@ -6428,7 +6428,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f6eb47e2d94db387dd6483e13223331c', 'plain');
+values ('sales', '1.0.0', 'd8233f69b2fd238fdd0efc6be30a49b2', 'plain');
 
 select sales.attach();
 

@@ -38,8 +38,8 @@ begin
                 'payments_errors', 'payments_first_pending', 'payments_fold', 'payments_health', 'payments_inserted',
                 'payments_mark_failed', 'payments_mark_processed', 'payments_moved', 'payments_rebuild', 'payments_receive',
                 'payments_replay', 'payments_revived', 'payments_settle', 'payments_status', 'payments_summary', 'payments_tidy',
-                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_note_version', 'pgt_setting',
-                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
+                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_inbox_missing', 'pgt_note_version',
+                'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -117,6 +117,7 @@ drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();
 drop function pgtrickle.attach();
 drop function pgtrickle.pgt_note_version();
+drop function pgtrickle.pgt_inbox_missing();
 drop function pgtrickle.inbox_status(text);
 drop function pgtrickle.inbox_status();
 drop function pgtrickle.inbox_health(text);

@@ -38,8 +38,8 @@ begin
                 'payments_errors', 'payments_first_pending', 'payments_fold', 'payments_health', 'payments_inserted',
                 'payments_mark_failed', 'payments_mark_processed', 'payments_moved', 'payments_rebuild', 'payments_receive',
                 'payments_replay', 'payments_revived', 'payments_settle', 'payments_status', 'payments_summary', 'payments_tidy',
-                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_note_version', 'pgt_setting',
-                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
+                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_inbox_missing', 'pgt_note_version',
+                'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -4282,6 +4282,35 @@ end;
 $function$;
 comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
+-- The tables and sequences of inboxes that are not there.
+-- Reads pg_class.
+create function pgtrickle.pgt_inbox_missing()
+    returns table (inbox_name text, relation text)
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select i.inbox_name, r.relation
+    from (
+        values
+            ('order_events', array[
+                'pgtrickle.order_events', 'pgtrickle.order_events_deltas', 'pgtrickle.order_events_totals',
+                'pgtrickle.order_events_expired', 'pgtrickle.order_events_rates', 'pgtrickle.order_events_requeue',
+                'pgtrickle.order_events_dead', 'pgtrickle.order_events_alerted', 'pgtrickle.order_events_claim_cursor',
+                'pgtrickle.order_events_rescan_after', 'pgtrickle.order_events_fence', 'pgtrickle.order_events_delta_no'
+            ]::text[]),
+            ('payments', array[
+                'pgtrickle.payments', 'pgtrickle.payments_deltas', 'pgtrickle.payments_totals', 'pgtrickle.payments_expired',
+                'pgtrickle.payments_rates', 'pgtrickle.payments_requeue', 'pgtrickle.payments_dead', 'pgtrickle.payments_alerted',
+                'pgtrickle.payments_claim_cursor', 'pgtrickle.payments_rescan_after', 'pgtrickle.payments_fence',
+                'pgtrickle.payments_delta_no'
+            ]::text[])
+    ) i (inbox_name, relations)
+    cross join unnest(i.relations) r (relation)
+    where to_regclass(r.relation) is null
+$function$;
+comment on function pgtrickle.pgt_inbox_missing() is 'The tables and sequences of inboxes that are not there. (Sluice: shop in pgtrickle)';
+
 -- Adds the installed version to the history of versions, unless it is the last one there.
 -- Reads pgt_extension; writes pgt_version_history.
 --
@@ -4731,7 +4760,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '8d2e8396e008029b62937e1f32269797', 'plain');
+values ('shop', '1.0.0', 'dfe3a1a45cf300c4cef9f4456ba07337', 'plain');
 
 select pgtrickle.attach();
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'f6eb47e2d94db387dd6483e13223331c',
+        'digest': 'd8233f69b2fd238fdd0efc6be30a49b2',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': '8d2e8396e008029b62937e1f32269797',
+        'digest': 'dfe3a1a45cf300c4cef9f4456ba07337',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
