@@ -141,3 +141,11 @@ func (p *planner) scheduleText(n int) string {
 	}
 	return "calculated: " + strings.Join(parts, "; ")
 }
+
+// checkEvery is the interval at which a stream table is compared with its query; empty for never. In full mode each refresh compares it.
+func checkEvery(t *spec.StreamTable, effectiveMode string) string {
+	if t.Check == nil || effectiveMode == spec.RefreshFull {
+		return ""
+	}
+	return t.Check.Interval()
+}

@@ -156,7 +156,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
-		Query: sqltext.Body(t.Query.Text), AsSeen: p.asSeen(n), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
+		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
 		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
@@ -205,9 +205,6 @@ func (p *planner) table(n, order int) render.StreamTable {
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}
-	if t.Check != nil {
-		table.Check = t.Check.Interval()
-	}
 	if p.immediate(n) {
 		p.now(n, &table)
 	}
@@ -221,9 +218,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 			table.Fuse = fmt.Sprint(*t.Fuse)
 		}
 	}
-	if table.EffectiveMode == spec.RefreshFull {
-		table.OnTamper = spec.DerivedName(p.spec.Extension.Name + "_tampered")
-	}
+	table.Check = checkEvery(t, table.EffectiveMode)
 	table.Outbox = p.outbox(n, &table)
 	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table

@@ -18,14 +18,12 @@ type StreamTable struct {
 	Old        Name   // where those of an older definition are, which users see until Rows is filled
 	Online     bool   // that is how it is made anew
 	OnWrite    string // the trigger on Table that refuses what is written to it; empty for a definition without it
-	OnTamper   string // in full mode, the trigger on Rows that tells who else wrote to it; empty otherwise
 	State      Name   // the table with a row for each stream table
 	History    Name
 	ChangeNo   Name
 
 	RefreshMode, EffectiveMode, Reason, Strategy string
 	Query                                        string   // as the user wrote it
-	AsSeen                                       string   // the same over substitutes for what it follows; empty if that is nothing
 	Check                                        string   // interval at which it is compared with its query; empty for never
 	SearchPath                                   string   // as SQL, for SET
 	OwnPath                                      string   // the same for what needs no names but the query's functions, operators and types
@@ -102,9 +100,6 @@ func (t StreamTable) Telling() StreamTable {
 	t.Tells = true
 	return t
 }
-
-// CheckTask is the name of the background task that compares it with its query.
-func (t StreamTable) CheckTask() string { return "check of " + t.ID() }
 
 // RowShown is a row with the columns that users see, over row a of Rows.
 func (t StreamTable) RowShown(a string) string {

@@ -21,8 +21,12 @@ func (c checker) streamTable(t *StreamTable) {
 	if why, has := noChangesToCount[t.RefreshMode]; has && t.Fuse != nil {
 		c.report(t.Field("fuse"), noFuse, t.RefreshMode, why)
 	}
-	if t.Check != nil && *t.Check < shortestCheck {
+	switch {
+	case t.Check == nil:
+	case *t.Check < shortestCheck:
 		c.report(t.Field("check"), checkTooOften, *t.Check, shortestCheck)
+	case t.RefreshMode == RefreshFull:
+		c.report(t.Field("check"), noCheck)
 	}
 }
 

@@ -28,19 +28,20 @@ begin
                 'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
                 'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
                 'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
-                'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain', 'customer_payments_fit',
-                'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh', 'customer_payments_tick',
-                'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history', 'large_orders_apply_pending',
-                'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit', 'large_orders_go_live',
-                'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick', 'now_public_orders_attach',
-                'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row', 'now_public_orders_truncate',
-                'now_public_orders_update', 'pgt_adopt', 'pgt_as', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_drop_own',
-                'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks',
-                'pgt_log_fits', 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources',
-                'pgt_restored', 'pgt_setting', 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed',
-                'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table',
-                'pgt_stream_table_alert', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted',
-                'pgt_waiting', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'check_stream_table', 'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain',
+                'customer_payments_fit', 'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh',
+                'customer_payments_tick', 'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history',
+                'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
+                'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
+                'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
+                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_adopt', 'pgt_as', 'pgt_capture', 'pgt_check_origin',
+                'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit',
+                'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune',
+                'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting', 'pgt_settings_check', 'pgt_source_changed',
+                'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit',
+                'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history',
+                'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table',
+                'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -122,6 +123,8 @@ drop function sales.pgt_prune();
 drop function sales.pgt_trim_history(int4);
 drop trigger pgt_stream_table_alert on sales.pgt_stream_table_state;
 drop function sales.pgt_stream_table_alert();
+drop function sales.check_stream_table(text);
+drop function sales.pgt_comparison(text, text);
 drop function sales.resume_stream_table(text);
 drop function sales.explain_st(text);
 drop function sales.pgt_waiting();

@@ -33,19 +33,20 @@ begin
                 'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
                 'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
                 'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
-                'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain', 'customer_payments_fit',
-                'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh', 'customer_payments_tick',
-                'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history', 'large_orders_apply_pending',
-                'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit', 'large_orders_go_live',
-                'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick', 'now_public_orders_attach',
-                'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row', 'now_public_orders_truncate',
-                'now_public_orders_update', 'pgt_adopt', 'pgt_as', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_drop_own',
-                'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks',
-                'pgt_log_fits', 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources',
-                'pgt_restored', 'pgt_setting', 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed',
-                'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table',
-                'pgt_stream_table_alert', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted',
-                'pgt_waiting', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'check_stream_table', 'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain',
+                'customer_payments_fit', 'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh',
+                'customer_payments_tick', 'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history',
+                'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
+                'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
+                'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
+                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_adopt', 'pgt_as', 'pgt_capture', 'pgt_check_origin',
+                'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit',
+                'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune',
+                'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting', 'pgt_settings_check', 'pgt_source_changed',
+                'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit',
+                'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history',
+                'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table',
+                'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -5801,6 +5802,156 @@ end;
 $function$;
 comment on function sales.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
+-- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next
+-- refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
+-- Reads pgt_stream_table_config and the columns of the stream table.
+-- From stream_tables in the spec.
+--
+-- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
+-- p_waiting: the function that counts the rows waiting; null to compare the stream table as it is.
+create function sales.pgt_comparison(p_stream_table text, p_waiting text)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_query    text;
+    v_relation text;
+    v_type     text;
+    v_names    text[] := '{}';
+    v_values   text := '';
+begin
+    select c.query, format('%I.%I', c.pgt_schema, c.pgt_name)
+    into v_query, v_relation
+    from sales.pgt_stream_table_config c
+    where c.stream_table = p_stream_table;
+    if to_regclass(v_relation) is null then
+        return 'select array[null, null]::bigint[]';
+    end if;
+    for v_type in
+        select format_type(a.atttypid, null)
+        from pg_attribute a
+        where a.attrelid = to_regclass(v_relation) and a.attnum > 0 and not a.attisdropped
+        order by a.attnum
+    loop
+        v_names := v_names || format('c%s', cardinality(v_names) + 1);
+        v_values := v_values || ', ' || v_names[cardinality(v_names)];
+        begin
+            execute format('select null::%s group by 1', v_type);
+        exception when undefined_function then -- the type has no equality
+            v_values := v_values || '::text as ' || v_names[cardinality(v_names)];
+        end;
+    end loop;
+    return format($sql$
+select case
+    when exists (
+        select
+        from sales.pgt_stream_table_state s
+        where s.stream_table = %1$L and (s.seen is null or s.refit or s.remake or s.logged or s.unkeyed <> '{}')
+    ) then array[null, null]::bigint[]
+    when not exists (%2$s) then (
+        select array[coalesce(sum(d.n) filter (where d.n > 0), 0), coalesce(-sum(d.n) filter (where d.n < 0), 0)]::bigint[]
+        from (
+            select sum(u.m) as n
+            from (
+                select 1 as m%3$s from (
+%4$s
+                ) q%5$s
+                union all
+                select -1%3$s from %6$s r%5$s
+            ) u%7$s
+            having sum(u.m) <> 0
+        ) d
+    )
+end$sql$,
+        p_stream_table,
+        coalesce('select from ' || p_waiting || '() w where w.waiting > 0', 'select where false'),
+        v_values,
+        v_query,
+        ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
+        v_relation,
+        ' group by ' || nullif(array_to_string(v_names, ', '), ''));
+end;
+$function$;
+comment on function sales.pgt_comparison(text, text) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
+
+-- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and has too many.
+-- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
+-- From stream_tables in the spec.
+--
+-- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session refreshes
+-- this stream table. In full mode there is no change log, and rows that the next refresh would add or remove count. Both numbers are null if
+-- the next refresh recomputes the stream table whatever it holds, as after TRUNCATE of a source or before it is filled.
+create function sales.check_stream_table(p_name text)
+    returns table (missing bigint, extra bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, sales, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+as $function$
+declare
+    v_name    text := sales.pgt_stream_table(p_name);
+    v_merge   text;
+    v_waiting text;
+    v_counts  bigint[]; -- null as long as changes wait
+    v_merged  boolean;
+    v_hint    text;
+    v_until   timestamptz := clock_timestamp() + interval '10 seconds';
+begin
+    perform sales.pgt_check_origin();
+    -- Stream tables that follow change logs, with the functions that apply and count what waits there.
+    select f.merge_function, f.waiting_function
+    into v_merge, v_waiting
+    from (values
+        (null, null, null),
+        ('sales.customer_payments', 'sales.customer_payments_merge', 'sales.customer_payments_waiting'),
+        ('sales.best_customers', 'sales.best_customers_merge', 'sales.best_customers_waiting')
+    ) f (stream_table, merge_function, waiting_function)
+    where f.stream_table = v_name;
+
+    execute sales.pgt_comparison(v_name, v_waiting) into v_counts;
+    while v_counts is null loop
+        begin
+            -- In READ COMMITTED the comparison has a later snapshot than the merge: it tells if others committed changes in between.
+            while v_counts is null loop
+                if clock_timestamp() > v_until then
+                    raise exception using
+                        errcode = '55000',
+                        message = format('stream table %s cannot be compared: its sources change too fast', v_name),
+                        detail = 'For 10 seconds, changes were committed between each merge and the comparison.',
+                        hint = 'Call it in a transaction that is REPEATABLE READ.';
+                end if;
+                v_merged := false;
+                execute format('select from %s()', v_merge);
+                v_merged := true;
+                execute sales.pgt_comparison(v_name, v_waiting) into v_counts;
+            end loop;
+            raise exception using errcode = 'SLR03', message = 'roll back the merge';
+        exception
+            when sqlstate 'SLR03' then
+                null;
+            when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+                if v_merged then
+                    raise; -- the query fails
+                end if;
+                get stacked diagnostics v_hint = pg_exception_hint;
+                if sqlstate = 'SLR01' and v_hint <> '' then
+                    -- It lacks rows that changes are about. Without these changes, it can only be compared as it is.
+                    execute sales.pgt_comparison(v_name, null) into v_counts;
+                elsif sqlerrm <> 'many changes came at once' then
+                    v_counts := array[null, null]; -- a refresh would recompute it, too
+                end if;
+        end;
+    end loop;
+    return query select v_counts[1], v_counts[2];
+end;
+$function$;
+comment on function sales.check_stream_table(text) is 'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and has too many. (Sluice: sales in sales)';
+
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
 -- From stream_tables in the spec.
@@ -6416,7 +6567,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd8233f69b2fd238fdd0efc6be30a49b2', 'extension');
+values ('sales', '1.0.0', 'fa471f2b16a81587fa4cbd5010e9defe', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'd8233f69b2fd238fdd0efc6be30a49b2',
+        'digest': 'fa471f2b16a81587fa4cbd5010e9defe',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
