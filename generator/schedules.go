@@ -142,10 +142,10 @@ func (p *planner) scheduleText(n int) string {
 	return "calculated: " + strings.Join(parts, "; ")
 }
 
-// checkEvery is the interval at which a stream table is compared with its query; empty for never. In full mode each refresh compares it.
-func checkEvery(t *spec.StreamTable, effectiveMode string) string {
+// checkEvery is how often a stream table is compared with its query, as text and as SQL; empty for never. In full mode each refresh compares it.
+func checkEvery(t *spec.StreamTable, effectiveMode string) (text, interval string) {
 	if t.Check == nil || effectiveMode == spec.RefreshFull {
-		return ""
+		return "", ""
 	}
-	return t.Check.Interval()
+	return t.Check.String(), t.Check.Interval()
 }

@@ -218,7 +218,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 			table.Fuse = fmt.Sprint(*t.Fuse)
 		}
 	}
-	table.Check = checkEvery(t, table.EffectiveMode)
+	table.Check, table.CheckEvery = checkEvery(t, table.EffectiveMode)
 	table.Outbox = p.outbox(n, &table)
 	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table

@@ -24,7 +24,7 @@ type StreamTable struct {
 
 	RefreshMode, EffectiveMode, Reason, Strategy string
 	Query                                        string   // as the user wrote it
-	Check                                        string   // interval at which it is compared with its query; empty for never
+	Check, CheckEvery                            string   // how often it is compared with its query, as the spec has it and as SQL; empty for never
 	SearchPath                                   string   // as SQL, for SET
 	OwnPath                                      string   // the same for what needs no names but the query's functions, operators and types
 	Computes                                     string   // the query, as what needs no other names has it

@@ -124,7 +124,7 @@ drop function sales.pgt_trim_history(int4);
 drop trigger pgt_stream_table_alert on sales.pgt_stream_table_state;
 drop function sales.pgt_stream_table_alert();
 drop function sales.check_stream_table(text);
-drop function sales.pgt_comparison(text, text);
+drop function sales.pgt_comparison(regclass, regprocedure);
 drop function sales.resume_stream_table(text);
 drop function sales.explain_st(text);
 drop function sales.pgt_waiting();

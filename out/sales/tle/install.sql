@@ -5809,30 +5809,30 @@ comment on function sales.resume_stream_table(text) is 'Forgets the errors of a 
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
 -- p_waiting: the function that counts the rows waiting; null to compare the stream table as it is.
-create function sales.pgt_comparison(p_stream_table text, p_waiting text)
+create function sales.pgt_comparison(p_relation regclass, p_waiting regprocedure)
     returns text
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_query    text;
-    v_relation text;
-    v_type     text;
-    v_names    text[] := '{}';
-    v_values   text := '';
+    v_name   text;
+    v_query  text;
+    v_type   regtype;
+    v_names  text[] := array[]::text[];
+    v_values text := '';
 begin
-    select c.query, format('%I.%I', c.pgt_schema, c.pgt_name)
-    into v_query, v_relation
+    select c.stream_table, c.query
+    into v_name, v_query
     from sales.pgt_stream_table_config c
-    where c.stream_table = p_stream_table;
-    if to_regclass(v_relation) is null then
-        return 'select array[null, null]::bigint[]';
+    where to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) = p_relation;
+    if not found then
+        return 'select array[null, null]::bigint[]'; -- the relation is gone
     end if;
     for v_type in
-        select format_type(a.atttypid, null)
+        select a.atttypid::regtype
         from pg_attribute a
-        where a.attrelid = to_regclass(v_relation) and a.attnum > 0 and not a.attisdropped
+        where a.attrelid = p_relation and a.attnum > 0 and not a.attisdropped
         order by a.attnum
     loop
         v_names := v_names || format('c%s', cardinality(v_names) + 1);
@@ -5865,16 +5865,16 @@ select case
         ) d
     )
 end$sql$,
-        p_stream_table,
-        coalesce('select from ' || p_waiting || '() w where w.waiting > 0', 'select where false'),
+        v_name,
+        coalesce('select from ' || p_waiting::text || ' w where w.waiting > 0', 'select where false'),
         v_values,
         v_query,
         ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
-        v_relation,
+        p_relation,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''));
 end;
 $function$;
-comment on function sales.pgt_comparison(text, text) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
+comment on function sales.pgt_comparison(regclass, regprocedure) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
 
 -- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and has too many.
 -- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
@@ -5894,26 +5894,27 @@ create function sales.check_stream_table(p_name text)
     set bytea_output = hex
 as $function$
 declare
-    v_name    text := sales.pgt_stream_table(p_name);
-    v_merge   text;
-    v_waiting text;
-    v_counts  bigint[]; -- null as long as changes wait
-    v_merged  boolean;
-    v_hint    text;
-    v_until   timestamptz := clock_timestamp() + interval '10 seconds';
+    v_name     text := sales.pgt_stream_table(p_name);
+    v_relation regclass;
+    v_merge    regprocedure; -- applies what waits
+    v_waiting  regprocedure; -- counts it
+    v_counts   bigint[];     -- null as long as changes wait
+    v_merged   boolean;
+    v_hint     text;
+    v_until    timestamptz := clock_timestamp() + interval '10 seconds';
 begin
     perform sales.pgt_check_origin();
-    -- Stream tables that follow change logs, with the functions that apply and count what waits there.
-    select f.merge_function, f.waiting_function
-    into v_merge, v_waiting
-    from (values
+    select to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), f.merge_function::regprocedure, f.waiting_function::regprocedure
+    into v_relation, v_merge, v_waiting
+    from sales.pgt_stream_table_config c
+    left join (values
         (null, null, null),
-        ('sales.customer_payments', 'sales.customer_payments_merge', 'sales.customer_payments_waiting'),
-        ('sales.best_customers', 'sales.best_customers_merge', 'sales.best_customers_waiting')
-    ) f (stream_table, merge_function, waiting_function)
-    where f.stream_table = v_name;
+        ('sales.customer_payments', 'sales.customer_payments_merge()', 'sales.customer_payments_waiting()'),
+        ('sales.best_customers', 'sales.best_customers_merge()', 'sales.best_customers_waiting()')
+    ) f (stream_table, merge_function, waiting_function) on f.stream_table = c.stream_table
+    where c.stream_table = v_name;
 
-    execute sales.pgt_comparison(v_name, v_waiting) into v_counts;
+    execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
     while v_counts is null loop
         begin
             -- In READ COMMITTED the comparison has a later snapshot than the merge: it tells if others committed changes in between.
@@ -5926,9 +5927,9 @@ begin
                         hint = 'Call it in a transaction that is REPEATABLE READ.';
                 end if;
                 v_merged := false;
-                execute format('select from %s()', v_merge);
+                execute format('select from %s', v_merge);
                 v_merged := true;
-                execute sales.pgt_comparison(v_name, v_waiting) into v_counts;
+                execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
             end loop;
             raise exception using errcode = 'SLR03', message = 'roll back the merge';
         exception
@@ -5941,7 +5942,7 @@ begin
                 get stacked diagnostics v_hint = pg_exception_hint;
                 if sqlstate = 'SLR01' and v_hint <> '' then
                     -- It lacks rows that changes are about. Without these changes, it can only be compared as it is.
-                    execute sales.pgt_comparison(v_name, null) into v_counts;
+                    execute sales.pgt_comparison(v_relation, null) into v_counts;
                 elsif sqlerrm <> 'many changes came at once' then
                     v_counts := array[null, null]; -- a refresh would recompute it, too
                 end if;
@@ -6567,7 +6568,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'fa471f2b16a81587fa4cbd5010e9defe', 'extension');
+values ('sales', '1.0.0', '078a62be1deb313de59620e0ab43019d', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

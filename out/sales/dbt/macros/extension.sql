@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'fa471f2b16a81587fa4cbd5010e9defe',
+        'digest': '078a62be1deb313de59620e0ab43019d',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
