@@ -52,19 +52,23 @@ func verifyData(cmd *cobra.Command, asJSON bool) error {
 	return err
 }
 
-// differing is the error that ends the command if anything differs.
+// differing is the error that ends the command if anything differs, or could not be compared because of an error.
 func differing(all []*live.ComparedData) error {
-	n, of, schema := 0, 0, ""
+	differ, failed, of, hint := 0, 0, 0, "the errors say why"
 	for _, data := range all {
-		if data.Differing() > 0 && schema == "" {
-			schema = data.Schema
+		if data.Count(live.Differs) > 0 && differ == 0 {
+			hint = live.MendHint(data.Schema)
 		}
-		n, of = n+data.Differing(), of+len(data.StreamTables)
+		differ, failed, of = differ+data.Count(live.Differs), failed+data.Count(live.Failed), of+len(data.StreamTables)
 	}
-	if n == 0 {
+	if differ+failed == 0 {
 		return nil
 	}
-	return exitError{exitInput, fmt.Sprintf("sluice: %d of %d stream tables differ from their queries or could not be compared\nhint: %s\n", n, of, live.MendHint(schema))}
+	text := fmt.Sprintf("sluice: %d of %d stream tables differ from their queries", differ, of)
+	if failed > 0 {
+		text += fmt.Sprintf(", and %d could not be compared", failed)
+	}
+	return exitError{exitInput, text + "\nhint: " + hint + "\n"}
 }
 
 func dataText(all []*live.ComparedData) string {

@@ -69,7 +69,7 @@ func CompareData(ctx context.Context, conn *pgx.Conn, schema string) (*ComparedD
 			return err
 		}
 		data.Extension, data.Version = found.Name, found.Version
-		data.StreamTables, err = comparable(reader{ctx, tx, schema}, found)
+		data.StreamTables, err = tablesToCompare(reader{ctx, tx, schema}, found)
 		return err
 	})
 	for n := range data.StreamTables {
@@ -80,8 +80,8 @@ func CompareData(ctx context.Context, conn *pgx.Conn, schema string) (*ComparedD
 	return data, err
 }
 
-// comparable lists the stream tables of an extension, which a version that knows no check_stream_table() cannot compare.
-func comparable(in reader, found Installed) ([]ComparedTable, error) {
+// tablesToCompare lists the stream tables of an extension, which a version that knows no check_stream_table() cannot compare.
+func tablesToCompare(in reader, found Installed) ([]ComparedTable, error) {
 	tables, err := collectIf[ComparedTable](in, "pgt_stream_table_config", `
 		select c.stream_table as name, c.effective_mode as mode, '' as outcome, null::bigint as missing, null::bigint as extra, '' as detail
 		from %[1]s.pgt_stream_table_config c
@@ -160,11 +160,11 @@ func MendHint(schema string) string {
 		sqltext.Qualified(schema, "pgt_stream_table_state"))
 }
 
-// Differing counts the stream tables that differ from their queries or could not be compared because of an error.
-func (d *ComparedData) Differing() int {
+// Count counts the stream tables with an outcome.
+func (d *ComparedData) Count(outcome string) int {
 	n := 0
 	for _, t := range d.StreamTables {
-		if t.Outcome == Differs || t.Outcome == Failed {
+		if t.Outcome == outcome {
 			n++
 		}
 	}

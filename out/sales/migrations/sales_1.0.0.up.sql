@@ -5939,6 +5939,11 @@ begin
                         hint = 'Call it in a transaction that is REPEATABLE READ.';
                 end if;
                 v_merged := false;
+                perform
+                from sales.pgt_stream_table_state s
+                where s.stream_table = v_name and s.seen is not null
+                for update;
+                exit when not found; -- it is to be recomputed since
                 execute format('select from %s', v_merge);
                 v_merged := true;
                 execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
@@ -6580,7 +6585,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '078a62be1deb313de59620e0ab43019d', 'plain');
+values ('sales', '1.0.0', '996a5d77a23478df878dab4388e10e71', 'plain');
 
 select sales.attach();
 
