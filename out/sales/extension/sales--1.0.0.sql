@@ -5797,8 +5797,8 @@ end;
 $function$;
 comment on function sales.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
--- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next
--- refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
+-- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the
+-- next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
 -- Reads pgt_stream_table_config and the columns of the stream table.
 -- From stream_tables in the spec.
 --
@@ -5871,13 +5871,14 @@ end;
 $function$;
 comment on function sales.pgt_comparison(regclass, regprocedure) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
 
--- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and has too many.
+-- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
+-- many it has too many.
 -- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
 -- From stream_tables in the spec.
 --
--- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session refreshes
--- this stream table. In full mode there is no change log, and rows that the next refresh would add or remove count. Both numbers are null if
--- the next refresh recomputes the stream table whatever it holds, as after TRUNCATE of a source or before it is filled.
+-- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session
+-- refreshes this stream table. In full mode there is no change log, and rows that the next refresh would add or remove count. Both numbers
+-- are null if the next refresh recomputes the stream table whatever it holds, as after TRUNCATE of a source or before it is filled.
 create function sales.check_stream_table(p_name text)
     returns table (missing bigint, extra bigint)
     language plpgsql
@@ -5951,7 +5952,7 @@ begin
     return query select v_counts[1], v_counts[2];
 end;
 $function$;
-comment on function sales.check_stream_table(text) is 'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and has too many. (Sluice: sales in sales)';
+comment on function sales.check_stream_table(text) is 'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how many it has too many. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
@@ -6568,4 +6569,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '996a5d77a23478df878dab4388e10e71', 'extension');
+values ('sales', '1.0.0', '225de0fc2765e68c9ad3c73562e646fd', 'extension');

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '996a5d77a23478df878dab4388e10e71',
+        'digest': '225de0fc2765e68c9ad3c73562e646fd',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
