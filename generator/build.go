@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -14,6 +15,8 @@ type builder struct {
 	objects []Object
 	places  map[string]origin // by name space, then name
 	names   names             // of the objects
+	mark    string            // of the extension, in comments
+	origins map[string]origin // of names that others may have, by kind and name
 	errs    *diag.List
 	at      origin // what is being built
 	checks  *checks
@@ -23,7 +26,11 @@ type builder struct {
 type origin struct {
 	what string
 	pos  diag.Pos
+	name diag.Pos // where its name stands
 }
+
+// from is the origin of what a part of the spec makes.
+func from(what string, place spec.Place) origin { return origin{what, place.At, place.Field("name")} }
 
 type option func(*Object)
 
@@ -32,6 +39,9 @@ func holds(o *Object)  { o.Dump, o.Holds = true, true }
 
 // goesWithTable leaves it to the table to remove an object.
 func goesWithTable(o *Object) { o.Drop = "" }
+
+// resumes has a sequence that was lost go on.
+func resumes(sql string) option { return func(o *Object) { o.Resume = sql } }
 
 // fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
 func fires(when string) option {
@@ -75,6 +85,9 @@ func (b *builder) addCreated(c created, options ...option) {
 		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: header(c.sql), Drop: dropSQL(c.of.Statement),
 		Template: strings.TrimSuffix(c.template, ".sql"),
 	}
+	if o.Kind != "index" && o.Kind != "trigger" { // which are known by their tables and functions
+		o.Comment = sqltext.Marked(o.Comment, b.mark)
+	}
 	_, o.Shared = c.data.(render.Extension)
 	b.claimName(c.of.Statement)
 	b.push(o, options)
@@ -104,6 +117,9 @@ func (b *builder) push(o Object, options []option) {
 	}
 	o.Needs = b.names.in(o.SQL)
 	b.objects = append(b.objects, o)
+	if kind, schema, name, ok := nameOfObject(o); ok {
+		b.origins[kind+" "+sqltext.Qualified(schema, name)] = b.at
+	}
 	if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
 		b.names.add(o.ID(), name)
 	}
@@ -154,6 +170,9 @@ func (b *builder) claimName(created sqltext.Statement) {
 		return
 	}
 	b.places[key] = b.at
+	if space == "relation" {
+		b.origins[key] = b.at
+	}
 }
 
 func dropSQL(created sqltext.Statement) string {

@@ -63,7 +63,7 @@ func (e *Extension) dbtUpgrades(released []upgrade.Manifest, project string) ([]
 	chain := e.chain(released)
 	for n := 1; n < len(chain); n++ {
 		from, to := chain[n-1], chain[n]
-		plan, err := upgrade.Derive(from, to, false)
+		plan, err := Upgrade(from, to, false)
 		if err != nil {
 			return nil, fmt.Errorf("from version %s to %s: %w", from.Version, to.Version, err)
 		}

@@ -33,7 +33,7 @@ type dbtLister struct {
 // dbtSources lists the relations that users read: stream tables, inboxes and outboxes.
 func (e *Extension) dbtSources() []render.DBTSource {
 	l := &dbtLister{extension: e, objects: map[string]Object{}}
-	for _, o := range e.Objects {
+	for _, o := range e.described() {
 		l.objects[o.ID()] = o
 	}
 	for _, t := range e.view.StreamTables {

@@ -3,11 +3,13 @@
 package generator
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Object is one database object.
@@ -21,6 +23,7 @@ type Extension struct {
 	made                  []upgrade.Made
 	jobs                  map[string]string
 	view                  render.Extension
+	places                map[string]origin // of names, by kind and name
 
 	Every   time.Duration // between two ticks
 	Queries []Query       // of the stream tables, in the order of their refreshes
@@ -33,6 +36,15 @@ func (e *Extension) Manifest() upgrade.Manifest {
 
 // Digest changes whenever any object does.
 func (e *Extension) Digest() string { return e.Manifest().Digest() }
+
+// described are the objects with comments as people read them, without the mark.
+func (e *Extension) described() []Object {
+	objects := slices.Clone(e.Objects)
+	for n := range objects {
+		objects[n].Comment = sqltext.Unmarked(objects[n].Comment, e.view.Mark())
+	}
+	return objects
+}
 
 // header splits a rendered object into the first sentence group of its leading comment, which documents it in the catalog too.
 func header(sql string) string {

@@ -26,7 +26,7 @@ func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
 
 // FilesFor is Files with the migrations laid out for a tool.
 func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manifest) (Files, error) {
-	if err := e.follows(released); err != nil {
+	if err := e.Follows(released); err != nil {
 		return nil, err
 	}
 	chain := e.chain(released)
@@ -76,7 +76,7 @@ func (e *Extension) extensionFiles() Files {
 
 // reference is the documentation of what was generated.
 func (e *Extension) reference() (Files, error) {
-	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.Objects})
+	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.described()})
 	files := Files{}
 	for name, text := range pages {
 		files[e.Name+"/docs/"+name] = text

@@ -56,10 +56,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 		}
 	}
 	view.Reads = readsOf(s, compiled, &view.Plan)
-	if len(view.StreamTables) > 0 {
-		view.OwnTables = append(view.OwnTables, view.In("pgt_stream_table_state"))
-	}
-	b := &builder{places: map[string]origin{}, errs: errs, checks: newChecks()}
+	b := &builder{places: map[string]origin{}, origins: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark()}
 	b.all(s, compiled, view)
 	b.checked()
 	if !errs.Empty() {
@@ -67,7 +64,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 	}
 	return &Extension{
 		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects,
-		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every,
+		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every, places: b.origins,
 		Queries: compiled.queries(view.StreamTables),
 	}
 }
@@ -76,18 +73,18 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 func (b *builder) all(s *spec.Spec, compiled *compiler, view render.Extension) {
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
-		b.at = origin{"inbox " + inbox.Name, s.Inboxes[n].At}
+		b.at = from("inbox "+inbox.Name, s.Inboxes[n].Place)
 		b.inbox(inbox)
 	}
 	if len(view.Outboxes) > 0 {
 		b.outboxCatalog(view)
 		for n, outbox := range view.EventOutboxes() {
-			b.at = origin{"outbox " + outbox.Name, s.Outboxes[n].At}
+			b.at = from("outbox "+outbox.Name, s.Outboxes[n].Place)
 			b.outbox(outbox)
 		}
 		for n, t := range view.StreamTables {
 			if t.Outbox != nil {
-				b.at = origin{"the outbox of stream table " + t.ID(), s.StreamTables[compiled.order[n]].At}
+				b.at = from("the outbox of stream table "+t.ID(), s.StreamTables[compiled.order[n]].Place)
 				b.outbox(*t.Outbox)
 				b.outboxTriggers(t)
 			}
@@ -95,7 +92,7 @@ func (b *builder) all(s *spec.Spec, compiled *compiler, view render.Extension) {
 	}
 	b.reads(view)
 	b.streamTables(s, compiled, view)
-	b.at = origin{"the extension", s.Extension.At}
+	b.at = origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
 	b.interfaces(view)
 	b.grants(s, view)
 }
@@ -114,7 +111,7 @@ func checkExpressions(s *spec.Spec, errs *diag.List) {
 
 // runtime adds schemas and catalog.
 func (b *builder) runtime(s *spec.Spec, view render.Extension) {
-	b.at = origin{"the extension", s.Extension.At}
+	b.at = origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	b.add("catalog/pgt_settings.sql", view, dumped)
@@ -122,7 +119,16 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_settings_trigger.sql", view)
 	b.add("catalog/pgt_setting.sql", view)
 	b.add("catalog/pgt_origin.sql", view, dumped)
+	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
+	if len(view.StreamTables)+len(view.EventOutboxes()) > 0 {
+		b.add("extension/pgt_restored.sql", view)
+	}
+	if len(view.StreamTables) > 0 {
+		for _, name := range []string{"pgt_is_own", "pgt_adopt", "pgt_missing", "pgt_drop_own"} {
+			b.add("extension/"+name+".sql", view)
+		}
+	}
 	if len(view.Inboxes) > 0 {
 		b.add("catalog/pgt_inbox_config.sql", view)
 		b.add("catalog/pgt_inbox_paused.sql", view, dumped)
@@ -135,8 +141,10 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("inbox/pgt_finish_attempts.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
+		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
+			view.In("pgt_change_no").Regclass(), view.In("pgt_stream_table_state"))))
 		for _, name := range []string{
-			"pgt_change_no", "pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
 		} {
 			b.add("catalog/"+name+".sql", view)
 		}
@@ -198,7 +206,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Inboxes) > 0 {
 		for _, template := range []string{
 			"inbox_is_my_partition_of", "inbox_receive", "inbox_pending", "inbox_claim", "inbox_mark_processed", "inbox_mark_failed",
-			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
+			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of", "pgt_inbox_missing",
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
@@ -226,7 +234,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}
-	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
+	for _, template := range []string{"pgt_note_version", "attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)
 	}
 }

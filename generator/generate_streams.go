@@ -1,8 +1,12 @@
 package generator
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -16,8 +20,8 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look", "pgt_source_keyed", "pgt_source_problem",
-		"pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+		"pgt_trigger_missing", "pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look",
+		"pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
 	}
@@ -38,7 +42,8 @@ func (b *builder) reads(view render.Extension) {
 // streamTables adds the functions of sources and stream tables, and claims the names of what those make.
 func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Extension) {
 	for _, source := range view.Sources {
-		b.at = origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables")}
+		b.at = origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
+		b.triggers(source, source.Triggers.Names())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
 		templates := []string{"capture_insert", "capture_update", "capture_delete", "capture_truncate", "capture_row", "attach"}
 		if source.Made {
@@ -57,7 +62,8 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		}
 	}
 	for _, c := range view.Captures {
-		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables")}
+		b.at = origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
+		b.triggers(c.Source, c.TriggerNames())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
 		b.now(c)
 	}
@@ -68,22 +74,42 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		return all
 	})
 	for i, t := range view.StreamTables {
-		b.at = origin{"stream table " + t.Table.Plain(), s.StreamTables[compiled.order[i]].At}
-		names := []render.Name{t.Table, t.Rows, t.Old}
-		if t.Shape.Name != "" {
-			names = append(names, t.Shape)
+		b.at = from("stream table "+t.Table.Plain(), s.StreamTables[compiled.order[i]].Place)
+		for _, index := range t.Indexes {
+			b.origins["relation "+index.Name.String()] = b.at
 		}
-		for _, name := range names {
+		for _, name := range append(t.Stores(), t.Table) {
 			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
 		}
 		if of := &s.StreamTables[compiled.order[i]]; of.Rebuild == spec.RebuildOnline && !t.Online {
 			b.errs.Add(notOnline(of.Field("rebuild"), t))
 		}
 		for _, c := range functions[i] {
+			if c.of.Kind == "sequence" { // of its last transaction: older snapshots are told to try again
+				b.addCreated(c, resumes(fmt.Sprintf("select setval(%s, pg_current_xact_id()::text::bigint);\n", t.Last.Regclass())))
+				continue
+			}
 			b.addCreated(c)
 		}
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
+	}
+}
+
+// readerAt is where the first of some stream tables is named.
+func readerAt(s *spec.Spec, readers []render.Name) diag.Pos {
+	for i := range s.StreamTables {
+		if t := &s.StreamTables[i]; slices.Contains(readers, render.Name(t.Relation)) {
+			return t.Field("name")
+		}
+	}
+	return s.Field("stream_tables")
+}
+
+// triggers notes where triggers on a table come from.
+func (b *builder) triggers(source render.Source, names []string) {
+	for _, name := range names {
+		b.origins["trigger "+sqltext.Ident(name)+" on "+source.Table.String()] = b.at
 	}
 }
 

@@ -22,18 +22,24 @@ func madeOf(view render.Extension) []upgrade.Made {
 		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
 	}
 	for _, s := range view.Sources {
+		var triggers []string
+		if !s.Made {
+			triggers = s.Triggers.Names()
+		}
 		made = append(made, upgrade.Made{
-			Kind: "change log", Name: s.ID(), On: []string{s.Table.String()}, Drop: fmt.Sprintf("drop table if exists %s;\n", s.Log) + forget(s.ID()),
+			Kind: "change log", Triggers: triggers, Name: s.ID(), On: []string{s.Table.String()}, Drop: dropOwn(view, s.Log) + forget(s.ID()),
 			Definition: digestOf("source/attach.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
 		})
 	}
 	for _, c := range view.Captures {
 		var naming *upgrade.Naming
+		var triggers []string
 		if !c.Made {
+			triggers = c.TriggerNames()
 			naming = &upgrade.Naming{View: c.Absent.String(), SQL: execute("now/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
-			Kind: "pending changes", Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", c.Absent, c.Log) + forget(c.ID()),
+			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
 			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}
@@ -51,7 +57,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			made = append(made, rights("reader", role, t.Table.String())...)
 		}
 		for _, index := range t.Indexes {
-			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
+			drop := dropOwn(view, index.Name)
 			made = append(made, upgrade.Made{
 				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Anew: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
 				Relations: []upgrade.Relation{relation("index", index.Name, "")},
@@ -60,7 +66,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("stream_table/attach.sql", t),
-			Drop: fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\n", t.Table, t.Stores()),
+			Drop: dropOwn(view, t.Table, t.Rows, t.Old) + dropStores(view, t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
@@ -70,12 +76,29 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, o := range view.MadeOutboxes() {
-		made = append(made, madeOutbox(o)...)
+		made = append(made, madeOutbox(view, o)...)
 	}
 	for _, g := range view.Groups {
 		made = append(made, consumerGroup(view, g))
 	}
 	return made
+}
+
+// dropOwn drops a relation, if the extension made it: a view is known by the tables that it is over, too.
+func dropOwn(view render.Extension, name render.Name, over ...render.Name) string {
+	arguments := sqltext.Literal(name.String())
+	for _, table := range over {
+		arguments += ", " + sqltext.Literal(table.String())
+	}
+	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Schema(), arguments)
+}
+
+// dropStores is dropOwn of each table that holds the rows of a stream table.
+func dropStores(view render.Extension, t render.StreamTable) (drop string) {
+	for _, table := range t.Stores() {
+		drop += dropOwn(view, table)
+	}
+	return drop
 }
 
 // follows lists the tables whose triggers write a stream table, or write one that it reads.

@@ -15,8 +15,15 @@ func eventOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	return []upgrade.Made{
 		{Kind: "order of outbox", Name: o.Name + " by " + cmp.Or(o.OrderingKey, "id"), Drop: reorder(view, o)},
 		{Kind: "state of outbox", Name: o.Name, Drop: dropState(o)},
-		{Kind: "publication", Name: o.Publication, Drop: fmt.Sprintf("drop publication if exists %s;\n", sqltext.Ident(o.Publication))},
+		{Kind: "publication", Name: o.Publication, Drop: dropPublication(o)},
 	}
+}
+
+// dropPublication drops the publication of an outbox, which is known by its table.
+func dropPublication(o render.Outbox) string {
+	return fmt.Sprintf("do $do$\nbegin\n    if exists (\n        select\n        from pg_catalog.pg_publication p\n        join pg_catalog.pg_publication_rel r on r.prpubid = p.oid\n"+
+		"        where p.pubname = %s and r.prrelid = to_regclass(%s)\n    ) then\n        drop publication %s;\n    end if;\nend;\n$do$;\n",
+		sqltext.Literal(o.Publication), sqltext.Literal(o.Table.String()), sqltext.Ident(o.Publication))
 }
 
 // reorder has the groups of an outbox begin again behind what they have committed without a gap: how they keep where they stand depends on
@@ -59,8 +66,8 @@ func consumerGroup(view render.Extension, g render.Group) upgrade.Made {
 
 // madeOutbox is what is made of the outbox of a stream table. One that the spec does not ask for may have been enabled at run time, and stays;
 // one that it asks for no more goes.
-func madeOutbox(o render.Outbox) []upgrade.Made {
-	drop := fmt.Sprintf("drop view if exists %s;\ndrop table if exists %s;\ndrop table if exists %s;\n", o.Latest, o.DeltaRows, o.Table) + dropState(o)
+func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
+	drop := dropOwn(view, o.Latest) + dropOwn(view, o.DeltaRows) + dropOwn(view, o.Table) + dropState(o)
 	outbox := upgrade.Made{Kind: "outbox", Name: o.Name, Drop: drop, Holds: o.Asked, Table: o.Table.String(), Lenient: o.Lenient, Relations: outboxRelations(o)}
 	if o.Asked {
 		outbox.Definition = "asked for"
@@ -70,8 +77,7 @@ func madeOutbox(o render.Outbox) []upgrade.Made {
 	made := append([]upgrade.Made{outbox}, rights("consumer", o.Consumer, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
 	made = append(made, rights("monitor", o.Monitor, o.Table.String(), "sequence "+o.IDs.String())...)
 	if o.Immediate {
-		drop := fmt.Sprintf("drop table if exists %s;\n", o.Pending)
-		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, Drop: drop, Relations: toldRelations(o)})
+		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, Drop: dropOwn(view, o.Pending), Relations: toldRelations(o)})
 	}
 	return made
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // viewOfOutboxes turns the event outboxes and the consumer groups of a spec into what templates read.
@@ -82,6 +83,7 @@ func (b *builder) outboxCatalog(view render.Extension) {
 // outbox adds everything of one outbox, tables first.
 func (b *builder) outbox(o render.Outbox) {
 	if o.Event {
+		b.origins["publication "+sqltext.Ident(o.Publication)] = b.at
 		b.add("outbox/table.sql", o, holds)
 		b.add("outbox/ids.sql", o, dumped, goesWithTable)
 		if o.Segmented() {
@@ -133,6 +135,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/drain.sql", o)
 	}
 	if len(view.EventOutboxes()) > 0 {
+		b.add("outbox/pgt_publication.sql", view)
 		b.add("outbox/outbox_publish.sql", view)
 	}
 	if len(view.StreamTables) > 0 {

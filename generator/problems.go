@@ -21,6 +21,25 @@ func nameClash(second, first origin, created sqltext.Statement) diag.Error {
 	}
 }
 
+func nameOfOthers(by origin, extension string, t Taken) diag.Error {
+	if t.Kind == "role" {
+		return diag.Error{
+			Pos: by.name, Code: "name-taken",
+			Message: fmt.Sprintf("role %s installs extension %s, and has all rights already", t.Name, extension),
+			Hint:    "name a group role, or none: rights that a later version takes from it would be its own",
+		}
+	}
+	other := "give " + by.what + " another name"
+	if by.what == "the extension" {
+		other = "give the extension another schema"
+	}
+	return diag.Error{
+		Pos: by.name, Code: "name-taken",
+		Message: fmt.Sprintf("%s %s already exists, and extension %s did not make it", t.Kind, t.Name, extension),
+		Hint:    fmt.Sprintf("it is of role %s: rename or drop it, or %s", t.Owner, other),
+	}
+}
+
 func notGenerated(at diag.Pos, what string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "not-generated",

@@ -28,7 +28,7 @@ func logRelations(s render.Source) []upgrade.Relation {
 }
 
 func pendingRelations(c render.Capture) []upgrade.Relation {
-	return []upgrade.Relation{relation("table", c.Log, c.LogComment()), relation("index", c.XidIndex, ""), relation("view", c.Absent, "")}
+	return []upgrade.Relation{relation("table", c.Log, c.LogComment()), relation("index", c.XidIndex, ""), relation("view", c.Absent, c.AbsentComment())}
 }
 
 func tableRelations(t render.StreamTable) []upgrade.Relation {

@@ -61,8 +61,8 @@ func (e ErrPassed) Error() string {
 	return fmt.Sprintf("version %s of extension %s comes before %s, which is released", e.Version, e.Extension, e.Released)
 }
 
-// follows reports how a version does not go with those that are released, oldest first; nil if it does.
-func (e *Extension) follows(released []upgrade.Manifest) error {
+// Follows reports how a version does not go with those that are released, oldest first; nil if it does.
+func (e *Extension) Follows(released []upgrade.Manifest) error {
 	if n := slices.IndexFunc(released, e.sameVersion); n >= 0 {
 		if released[n].Digest() != e.Digest() {
 			return ErrReleased{e.Name, e.Version}
@@ -84,7 +84,7 @@ func (e *Extension) Release(out string) (string, bool, error) {
 		return "", false, err
 	}
 	path := filepath.Join(out, e.Name, "releases", e.Version+".json")
-	if err := e.follows(released); err != nil || slices.ContainsFunc(released, e.sameVersion) {
+	if err := e.Follows(released); err != nil || slices.ContainsFunc(released, e.sameVersion) {
 		return path, false, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -130,12 +130,22 @@ func leaps(chain []upgrade.Manifest) ([]leap, error) {
 	return all, nil
 }
 
+// Upgrade derives the steps from one version to another, which may be an older one; member says whether their objects are members of an extension.
+func Upgrade(from, to upgrade.Manifest, member bool) (upgrade.Plan, error) {
+	plan, err := upgrade.Derive(from, to, member)
+	plan.Downgrade = IsDowngrade(from.Version, to.Version)
+	return plan, err
+}
+
+// IsDowngrade reports whether the second version comes before the first.
+func IsDowngrade(from, to string) bool { return spec.Older(to, from) }
+
 func wayBetween(from, to upgrade.Manifest) (way, error) {
-	plain, err := upgrade.Derive(from, to, false)
+	plain, err := Upgrade(from, to, false)
 	if err != nil {
 		return way{}, err
 	}
-	member, err := upgrade.Derive(from, to, true)
+	member, err := Upgrade(from, to, true)
 	return way{plain, member}, err
 }
 
@@ -146,9 +156,9 @@ type update struct{ from, to, script string }
 func updates(leaps []leap) []update {
 	var all []update
 	for _, l := range leaps {
-		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.to, l.forth.member)})
+		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.from, l.to, l.forth.member)})
 		if l.noWay == "" {
-			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.from, l.back.member)})
+			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.to, l.from, l.back.member)})
 		}
 	}
 	return all
@@ -172,12 +182,12 @@ func (e *Extension) sourced(u update) string {
 
 // UpgradeScript is the whole of a plan for the plain flavour, for one transaction.
 func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
-	return fmt.Sprintf("%s\n%s\n%s%s", requireVersion(from), plan.Script(), noteVersion(to), attach(to, false))
+	return fmt.Sprintf("%s\n%s\n%s\n%s%s", requireVersion(from), requireNames(upgradeClaims(from, to, plan)), plan.Script(), noteVersion(to), attach(to, false))
 }
 
 // UpgradeSteps is UpgradeScript for somebody who tells how it goes.
 func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
-	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}}
+	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}, {What: "names", SQL: requireNames(upgradeClaims(from, to, plan))}}
 	for _, step := range plan.Steps {
 		if step.SQL != "" {
 			steps = append(steps, Step{step.Action + " " + step.Object, step.SQL, step.Long()})
@@ -187,7 +197,7 @@ func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
 }
 
 func noteVersion(m upgrade.Manifest) string {
-	return fmt.Sprintf("update %s.pgt_extension set version = %s, digest = %s;\n", sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()))
+	return fmt.Sprintf("update %s.pgt_extension set version = %s, digest = %s, installed_at = now();\n", sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()))
 }
 
 // requireVersion fails unless a version is installed, and keeps it as it is to the end of the transaction.
@@ -210,6 +220,6 @@ $do$;
 }
 
 // memberScript is what members of an extension become. What stands on users' tables follows with attach(), which apply and the next tick call.
-func memberScript(to upgrade.Manifest, plan upgrade.Plan) string {
-	return plan.Script() + "\n" + noteVersion(to)
+func memberScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
+	return requireNames(upgradeClaims(from, to, plan)) + "\n" + plan.Script() + "\n" + noteVersion(to)
 }

@@ -144,3 +144,11 @@ func (p *planner) scheduleText(n int) string {
 	}
 	return "calculated: " + strings.Join(parts, "; ")
 }
+
+// checkEvery is how often a stream table is compared with its query, as text and as SQL; empty for never. In full mode each refresh compares it.
+func checkEvery(t *spec.StreamTable, effectiveMode string) (text, interval string) {
+	if t.Check == nil || effectiveMode == spec.RefreshFull {
+		return "", ""
+	}
+	return t.Check.String(), t.Check.Interval()
+}

@@ -31,7 +31,7 @@ func (e *Extension) Steps(flavour Flavour, later bool) []Step {
 }
 
 func steps(m upgrade.Manifest, flavour Flavour, later bool) []Step {
-	var steps []Step
+	steps := []Step{{What: "names", SQL: requireNames(installClaims(m, flavour == Plain))}}
 	for _, o := range m.Objects {
 		steps = append(steps, Step{What: o.ID(), SQL: o.Create(flavour == AsExtension)})
 	}
@@ -88,12 +88,38 @@ func fill(m upgrade.Manifest) string {
 func (e *Extension) Uninstall() string { return uninstall(e.Manifest()) }
 
 func uninstall(m upgrade.Manifest) string {
+	return requireNames(uninstallClaims(m)) + "\n" + uninstallBut(m, func(string) bool { return false })
+}
+
+// UninstallBut is Uninstall where it is known what there is: without the objects that others made, or that are gone.
+func (e *Extension) UninstallBut(gone func(id string) bool) string {
+	return uninstallBut(e.Manifest(), gone)
+}
+
+func uninstallBut(m upgrade.Manifest, gone func(id string) bool) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "select %s.detach();\n\n", sqltext.Ident(m.Schema))
 	for n := len(m.Objects) - 1; n >= 0; n-- {
-		out.WriteString(m.Objects[n].Drop)
+		o := m.Objects[n]
+		if _, table, _ := strings.Cut(o.Signature, " on "); !gone(o.ID()) && (o.Kind != "trigger" || !gone("table "+table)) {
+			out.WriteString(o.Drop)
+		}
 	}
 	return out.String()
+}
+
+// UninstallExtension is UninstallBut for the flavour of that name. Schemas that hold something else are given up first: dropping them would fail.
+func (e *Extension) UninstallExtension() string {
+	name := sqltext.Ident(e.Name)
+	var schemas, drops strings.Builder
+	for _, o := range e.Objects {
+		if o.Kind == "schema" {
+			fmt.Fprintf(&schemas, "    alter extension %s drop schema %s;\n", name, o.Signature)
+			drops.WriteString(o.Drop)
+		}
+	}
+	return fmt.Sprintf("select %s.detach();\ndo $do$\nbegin\n    drop extension %s;\nexception when dependent_objects_still_exist then\n%s    drop extension %s;\nend;\n$do$;\n%s",
+		sqltext.Ident(e.Schema), name, schemas.String(), name, drops.String())
 }
 
 // extensionScript is name--version.sql, which CREATE EXTENSION runs.

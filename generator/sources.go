@@ -43,7 +43,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 		if source.Table == read.Table {
 			read.Log, read.Columns = &source.Log, source.ColumnList
 			if !read.Made {
-				read.Triggers = source.Triggers.List()
+				read.Triggers = source.Triggers.Names()
 				read.Always = append(read.Always, source.OnTruncate)
 			}
 		}
@@ -52,7 +52,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 		if capture.Table == read.Table {
 			read.Pending, read.Columns = &capture.Log, union(slices.Clone(read.Columns), capture.ColumnList)
 			if !read.Made {
-				read.Triggers = append(append(read.Triggers, capture.Triggers.List()...), capture.OnBefore, capture.OnEnd)
+				read.Triggers = append(append(read.Triggers, capture.Triggers.Names()...), capture.OnBefore, capture.OnEnd)
 				read.Always = append(read.Always, capture.Always()...)
 			}
 		}

@@ -231,6 +231,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 			table.Fuse = fmt.Sprint(*t.Fuse)
 		}
 	}
+	table.Check, table.CheckEvery = checkEvery(t, table.EffectiveMode)
 	table.Outbox = p.outbox(n, &table)
 	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table

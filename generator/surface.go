@@ -10,9 +10,15 @@ import (
 // surface adds what users ask about stream tables, the alerts, and the retention of the history.
 func (b *builder) surface(view render.Extension) {
 	for _, template := range []string{
-		"pgt_status", "get_refresh_history", "pgt_waiting", "explain_st", "resume_stream_table", "alert", "alert_trigger", "trim_history",
+		"pgt_status", "get_refresh_history", "pgt_waiting", "explain_st", "resume_stream_table", "pgt_comparison", "check_stream_table", "alert", "alert_trigger", "trim_history",
 	} {
 		b.add("stream_table/"+template+".sql", view)
+	}
+	if checked := view.Checked(); len(checked) > 0 {
+		b.add("stream_table/pgt_check_due.sql", view)
+		for _, t := range checked {
+			b.addStatement("row", "pgt_tasks: "+t.CheckTask(), "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: t.CheckTask()}, "")
+		}
 	}
 	b.addStatement("grant", "public: explain_st", "stream_table/monitor_only.sql", view, "")
 	b.addStatement("row", "pgt_tasks: "+render.HistoryTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.HistoryTask}, "")

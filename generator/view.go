@@ -16,14 +16,9 @@ func viewOf(s *spec.Spec) render.Extension {
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
 		view.Inboxes = append(view.Inboxes, inbox)
-		view.OwnTables = append(view.OwnTables, inbox.Table, inbox.Dead)
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
-	for _, o := range view.OrderedOutboxes() {
-		view.OwnTables = append(view.OwnTables, o.Table)
-	}
 	view.GroupLock = groupLock(s)
-	view.OwnTables = append(view.OwnTables, view.In("pgt_settings"))
 	return view
 }
 

@@ -56,7 +56,7 @@ func newApply() *cobra.Command {
 			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
 				did, err := live.Apply(ctx, conn, e, options)
 				if err != nil {
-					return shown(err, texts)
+					return shown(atTheirPlaces(err, texts), texts)
 				}
 				for _, loss := range did.Losses {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
@@ -84,7 +84,7 @@ func printScript(cmd *cobra.Command, e *generator.Extension, texts *diag.List, o
 	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
 		script, err := live.Script(ctx, conn, e, options)
 		fmt.Fprint(cmd.OutOrStdout(), script)
-		return shown(err, texts)
+		return shown(atTheirPlaces(err, texts), texts)
 	})
 }
 
@@ -107,6 +107,8 @@ func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
 	}
 	verb := "is installed already, nothing to do"
 	switch {
+	case did.From != "" && generator.IsDowngrade(did.From, e.Version):
+		verb = "downgraded from " + did.From
 	case did.From != "":
 		verb = "upgraded from " + did.From
 	case len(did.Repaired) > 0:

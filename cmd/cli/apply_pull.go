@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/pull"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -44,6 +46,24 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.L
 	}
 	problems.Merge(errs)
 	return e, s, problems, invalid(problems)
+}
+
+// atTheirPlaces shows names that others have where the spec gives them; all other errors stay as they are.
+func atTheirPlaces(err error, texts *diag.List) error {
+	var taken live.NamesTaken
+	if !errors.As(err, &taken) {
+		return err
+	}
+	problems := &diag.List{}
+	problems.Merge(texts)
+	for _, name := range taken.Names {
+		problems.Add(taken.Extension.Problem(name))
+	}
+	noun := "errors"
+	if len(taken.Names) == 1 {
+		noun = "error"
+	}
+	return exitError{exitInput, fmt.Sprintf("%s\n%d %s; nothing was changed\n", problems, len(taken.Names), noun)}
 }
 
 // lacksTables reports whether all that is wrong is that tables are not known.

@@ -63,7 +63,7 @@ func newRoot() *cobra.Command {
 		Short:         "Generates inboxes, outboxes and stream tables for PostgreSQL from a spec",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newInit(), newSchema(), newGenerate(), newRelease(), newDiff(), newExplain(), newApply(), newUninstall(), newStatus(), newVerify(), newRun(), newDemo(), newVersion())
+	}, newInit(), newSchema(), newGenerate(), newRelease(), newDiff(), newExplain(), newApply(), newUninstall(), newStatus(), newHistory(), newVerify(), newRun(), newDemo(), newVersion())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringP("file", "f", "specs", "spec `file or directory`")

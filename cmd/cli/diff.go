@@ -35,7 +35,7 @@ func newDiff() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := upgrade.Derive(before, e.Manifest(), false)
+			plan, err := generator.Upgrade(before, e.Manifest(), false)
 			if refused := (upgrade.Refused{}); errors.As(err, &refused) {
 				return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint)}
 			}
@@ -94,7 +94,7 @@ func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
 		_, err := fmt.Fprintf(out, "version %s installs the same as %s\n", plan.To, plan.From)
 		return err
 	}
-	fmt.Fprintf(out, "from %s to %s\n", plan.From, plan.To)
+	fmt.Fprintf(out, "from %s to %s%s\n", plan.From, plan.To, map[bool]string{true: ", a downgrade"}[plan.Downgrade])
 	for _, step := range plan.Steps {
 		if step.Follows {
 			continue // the rename says it

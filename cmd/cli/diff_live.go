@@ -39,8 +39,9 @@ func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON bool) error {
 
 func printReport(out io.Writer, report live.Report) error {
 	if report.Installed == "" {
-		_, err := fmt.Fprintf(out, "extension %s is not installed; apply installs version %s\n", report.Extension, report.Version)
-		return err
+		fmt.Fprintf(out, "extension %s is not installed; apply installs version %s\n", report.Extension, report.Version)
+		printTaken(out, report.Taken)
+		return nil
 	}
 	how := "is as it was installed"
 	if len(report.Differences) > 0 {
@@ -53,6 +54,18 @@ func printReport(out io.Writer, report live.Report) error {
 	if report.Upgrade == nil {
 		return nil
 	}
-	fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
+	defer printTaken(out, report.Taken)
+	if report.Upgrade.Downgrade {
+		fmt.Fprint(out, "\nthe spec has an older version: apply goes back ")
+	} else {
+		fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
+	}
 	return printPlan(out, *report.Upgrade, false)
+}
+
+// printTaken tells of names that others have, where apply refuses to go on.
+func printTaken(out io.Writer, names []live.Taken) {
+	for _, t := range names {
+		fmt.Fprintf(out, "taken    %s %s\n         it is of role %s, and this extension did not make it: apply refuses, at %s\n", t.Kind, t.Name, t.Owner, t.At)
+	}
 }

@@ -22,7 +22,7 @@ const watchEvery = time.Second
 func newStatus() *cobra.Command {
 	var watch, asJSON bool
 	var rounds int
-	schema := "pgtrickle"
+	var schema func() (string, error)
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Shows how an installed extension is doing, what is wrong, and what to do about it",
@@ -30,15 +30,9 @@ func newStatus() *cobra.Command {
 			"is enough. With -f, the extension is that of the spec.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("file") {
-				if cmd.Flags().Changed("schema") {
-					return exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
-				}
-				e, err := generateOne(cmd)
-				if err != nil {
-					return err
-				}
-				schema = e.Schema
+			schema, err := schema()
+			if err != nil {
+				return err
 			}
 			if watch {
 				return watchStatus(cmd, schema, rounds)
@@ -53,21 +47,47 @@ func newStatus() *cobra.Command {
 	command.Flags().BoolVar(&watch, "watch", false, "look again every second, until interrupted")
 	command.Flags().IntVar(&rounds, "rounds", 0, "with --watch, stop after that many looks; 0: never")
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	command.Flags().StringVar(&schema, "schema", schema, "the extension's `schema`")
+	schema = withSchema(command)
 	command.MarkFlagsMutuallyExclusive("watch", "json")
 	return command
 }
 
+// withSchema adds the flag that names the schema of an installed extension; it returns how to read it, or the spec that --file names instead.
+func withSchema(command *cobra.Command) func() (string, error) {
+	schema := "pgtrickle"
+	command.Flags().StringVar(&schema, "schema", schema, "the extension's `schema`")
+	return func() (string, error) {
+		switch {
+		case !command.Flags().Changed("file"):
+			return schema, nil
+		case command.Flags().Changed("schema"):
+			return "", exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
+		}
+		e, err := generateOne(command)
+		if err != nil {
+			return "", err
+		}
+		return e.Schema, nil
+	}
+}
+
 func readStatus(cmd *cobra.Command, schema string) (status *live.Status, err error) {
-	err = withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
-		var refusal live.Refusal
+	err = looking(cmd, func(ctx context.Context, conn *pgx.Conn) (err error) {
 		status, err = live.ReadStatus(ctx, conn, schema)
-		if errors.As(err, &refusal) {
+		return err
+	})
+	return status, err
+}
+
+// looking is withDatabase for what changes nothing, so that a refusal need not say so.
+func looking(cmd *cobra.Command, body func(context.Context, *pgx.Conn) error) error {
+	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		err := body(ctx, conn)
+		if refusal := (live.Refusal{}); errors.As(err, &refusal) {
 			return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refusal.Message, refusal.Hint)}
 		}
 		return err
 	})
-	return status, err
 }
 
 func printStatus(out io.Writer, status *live.Status, asJSON bool) error {

@@ -22,15 +22,18 @@ func newUninstall() *cobra.Command {
 				return err
 			}
 			return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
-				losses, removed, err := live.Uninstall(ctx, conn, e, allowLoss)
+				did, err := live.Remove(ctx, conn, e, allowLoss)
 				if err != nil {
 					return err
 				}
-				if !removed {
+				if !did.Done {
 					fmt.Fprintf(cmd.ErrOrStderr(), "extension %s is not installed, nothing to do\n", e.Name)
 					return nil
 				}
-				for _, loss := range losses {
+				for _, id := range did.Left {
+					fmt.Fprintf(cmd.ErrOrStderr(), "left alone: %s: extension %s did not make it\n", id, e.Name)
+				}
+				for _, loss := range did.Losses {
 					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %d rows of %s\n", loss.Rows, loss.Table)
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s removed\n", e.Name)

@@ -19,16 +19,21 @@ const mostRounds = 100_000
 
 func newVerify() *cobra.Command {
 	options := verify.Options{Rounds: 20}
-	var asJSON bool
+	var asJSON, data bool
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Tries the extension out in scratch databases of a server: installs, upgrades, random changes, messages",
 		Long: "Makes scratch databases on the server of --dsn, which it drops again, also on an error or an interrupt; the database of --dsn itself is left alone.\n" +
 			"There it makes the tables of the spec's DDL, installs the extension, upgrades it from every released version, runs plpgsql_check where the\n" +
 			"server has it, changes the tables at random and compares each stream table with its query, and uses each inbox and outbox a little.\n" +
-			"It needs the right to create databases, and exits 1 if anything is not as it should be.",
+			"It needs the right to create databases, and exits 1 if anything is not as it should be.\n\n" +
+			"With --data, it makes no scratch database: it compares the stream tables of the database of --dsn with their queries, of all extensions there, or of\n" +
+			"the one whose spec -f names. Each comparison takes as long as the query, and changes nothing.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			if data {
+				return verifyData(cmd, asJSON)
+			}
 			if options.Rounds < 1 || options.Rounds > mostRounds {
 				return exitError{exitUsage, fmt.Sprintf("sluice: --rounds is 1 to %d\n", mostRounds)}
 			}
@@ -45,6 +50,9 @@ func newVerify() *cobra.Command {
 	command.Flags().Uint64Var(&options.Seed, "seed", 0, "`number` that the random changes come from (default: another each time)")
 	command.Flags().IntVar(&options.Rounds, "rounds", options.Rounds, "how many `rounds` of random changes to make and compare")
 	command.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	command.Flags().BoolVar(&data, "data", false, "compare the stream tables of the database itself with their queries")
+	command.MarkFlagsMutuallyExclusive("data", "rounds")
+	command.MarkFlagsMutuallyExclusive("data", "seed")
 	return command
 }
 

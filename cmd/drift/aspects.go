@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -84,7 +85,9 @@ func (c *comparison) anew(object string) string {
 	_, name, _ := strings.Cut(object, " ")
 	r, ok := sqltext.ParseRelation(name)
 	for _, m := range c.m.Made {
-		if ok && m.Anew != "" && slices.Contains(sqltext.Drops(m.Drop), r) {
+		if ok && m.Anew != "" && slices.ContainsFunc(m.Relations, func(of upgrade.Relation) bool {
+			return of.Kind == "table" && of.Schema == r.Schema && of.Name == r.Name
+		}) {
 			return m.Anew
 		}
 	}
@@ -107,7 +110,7 @@ func (c *comparison) added(have fact) {
 		return
 	case subject == "rights" && c.mayRevoke(have):
 		d.repair = []string{have.Undoes}
-	case ofColumn && known:
+	case ofColumn && known, ours && subject == "storage" && strings.HasPrefix(have.Object, "table "):
 		d.repair = []string{have.Undoes}
 	case ours && subject == "column":
 		d.Left = "Sluice did not make it, and drops no column"

@@ -51,6 +51,8 @@ type comparison struct {
 	want, have map[key]fact
 	wanted     []fact // in the order in which they can be made
 	found      []Difference
+	others     map[string]bool // what others made under names of ours
+	owner      string          // of what is installed, as SQL
 }
 
 func (c *comparison) run() error {
@@ -82,6 +84,7 @@ func (c *comparison) run() error {
 		return err
 	}
 	c.have = byKey(real)
+	c.owner = c.ownerOfMost(real)
 	if err := c.twins.make(c.ctx, c.tx); err != nil {
 		return err
 	}
@@ -90,7 +93,9 @@ func (c *comparison) run() error {
 		return err
 	}
 	c.expect(twin)
-	c.compareFacts()
+	if err := c.compareFacts(); err != nil {
+		return err
+	}
 	if err := c.compareRows(); err != nil {
 		return err
 	}
@@ -197,7 +202,7 @@ func (c *comparison) expect(twin []fact) {
 	open := c.openRights()
 	c.eachRow, c.above = map[string]bool{}, map[string]bool{}
 	for _, f := range twin {
-		f = f.at(names)
+		f = c.owned(f.at(names))
 		if f.Aspect == "definition" && strings.Contains(f.Value, " FOR EACH ROW ") {
 			c.eachRow[f.Object] = true
 		}
@@ -220,6 +225,31 @@ func (c *comparison) expect(twin []fact) {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(c.place(a.Object), c.place(b.Object)))
 	})
 	c.want = byKey(c.wanted)
+}
+
+// ownerOfMost is the role that owns the extension: that most of its objects belong to.
+func (c *comparison) ownerOfMost(real []fact) (owner string) {
+	count := map[string]int{}
+	for _, f := range real {
+		if f.Aspect == "owner" && !c.isSource(f.Object) {
+			count[f.Value]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		if owner == "" || count[name] > count[owner] {
+			owner = name
+		}
+	}
+	return owner
+}
+
+// owned has a twin belong to the extension's owner: whoever compares may be another member of that role.
+func (c *comparison) owned(f fact) fact {
+	if f.Aspect == "owner" && c.owner != "" {
+		f.Does = strings.TrimSuffix(f.Does, f.Value) + c.owner
+		f.Value = c.owner
+	}
+	return f
 }
 
 // place is where an object comes in the order of creation; what functions make comes last.

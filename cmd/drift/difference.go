@@ -6,6 +6,8 @@ package drift
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -16,7 +18,7 @@ import (
 type Difference struct {
 	Object string `json:"object"`               // its id: function s.f(text), trigger t on public.orders
 	Aspect string `json:"aspect,omitempty"`     // what of it: definition, column x, comment; empty for the whole
-	What   string `json:"what"`                 // missing, differs, added or unknown
+	What   string `json:"what"`                 // missing, differs, added, taken or unknown
 	Want   string `json:"want,omitempty"`       // as the server prints it
 	Have   string `json:"have,omitempty"`       // the same
 	Left   string `json:"left_alone,omitempty"` // why apply leaves it; empty if it repairs it
@@ -32,6 +34,7 @@ const (
 	Missing = "missing"
 	Differs = "differs"
 	Added   = "added"
+	Taken   = "taken"   // others made something under its name
 	Unknown = "unknown" // it cannot be compared
 )
 
@@ -43,12 +46,17 @@ func (d Difference) String() string {
 }
 
 // compareFacts compares what is wanted with what there is.
-func (c *comparison) compareFacts() {
-	whole := c.unknown() // objects that are missing, or in whose place is something else
+func (c *comparison) compareFacts() error {
+	var err error
+	if c.others, err = c.taken(); err != nil {
+		return err
+	}
+	whole := maps.Clone(c.others) // objects that are missing, or in whose place is something else
+	maps.Copy(whole, c.unknown())
 	for _, want := range c.wanted {
 		have, there := c.have[want.key()]
 		switch {
-		case whole[want.Object]:
+		case whole[want.Object] || ofTaken(want.Object, c.others):
 		case !there && (want.Aspect == existence || want.Aspect == "definition" && c.isAlone(want)):
 			whole[want.Object] = true
 			c.missing(want)
@@ -60,10 +68,11 @@ func (c *comparison) compareFacts() {
 		}
 	}
 	for _, have := range sorted(c.have) {
-		if _, known := c.want[have.key()]; !known && !whole[have.Object] {
+		if _, known := c.want[have.key()]; !known && !whole[have.Object] && !ofTaken(have.Object, c.others) {
 			c.added(have)
 		}
 	}
+	return nil
 }
 
 // isAlone reports whether the definition is the first fact of an object.
@@ -78,18 +87,29 @@ func (c *comparison) missing(want fact) {
 	kind, name, _ := strings.Cut(want.Object, " ")
 	n, regular := c.order[want.Object]
 	switch {
-	case kind == "sequence" && regular:
+	case kind == "sequence" && regular && !c.resumes(n):
 		d.Left = "others hold numbers that it gave, and it would begin again"
 	case c.inTheWay(kind, name) != "":
 		d.What, d.Left = Differs, "a "+c.inTheWay(kind, name)+" has its name"
 	case !regular && c.isMade(want.Object):
 		d.attach = true
+	case kind == "sequence" && regular:
+		o := c.m.Objects[n]
+		d.repair = append(append([]string{o.SQL}, c.doing(want.Object, func(f fact) bool { return f.Rank >= 10 })...), o.Resume)
 	case kind == "table":
 		d.repair = append([]string{c.m.Objects[n].SQL}, c.doing(want.Object, func(f fact) bool { return f.Rank >= 10 })...)
 	default:
 		d.repair = c.doing(want.Object, func(fact) bool { return true })
 	}
 	c.found = append(c.found, d)
+}
+
+// resumes reports whether a sequence that is made again can go on after all numbers that it gave: the script says how, or it is one of an inbox, which is counted anew.
+func (c *comparison) resumes(n int) bool {
+	o := c.m.Objects[n]
+	return o.Resume != "" || slices.ContainsFunc(c.m.Made, func(made upgrade.Made) bool {
+		return made.Kind == "counts of inbox" && slices.Contains(rebuilding(c.m, made).Needs, o.ID())
+	})
 }
 
 // inTheWay is what has the name of a relation that is missing.

@@ -40,6 +40,18 @@ func Repair(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, members bool) (d
 	}
 }
 
+// Mark puts back the marks that somebody removed from what is ours, and says where the database differs from what a version installs. It repairs nothing else.
+func Mark(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, members bool) ([]Difference, error) {
+	found, err := Compare(ctx, tx, m, members)
+	r := &repairer{ctx: ctx, tx: tx, m: m, refused: map[string]string{}}
+	for _, d := range found {
+		if err == nil && d.Aspect == "comment" && may(d) {
+			err = r.repair(d)
+		}
+	}
+	return found, err
+}
+
 // may reports whether a difference is to be repaired.
 func may(d Difference) bool { return d.Left == "" }
 
@@ -147,14 +159,22 @@ func (r *repairer) recount(done []Difference) error {
 	return nil
 }
 
-// counts reports whether the counts of an inbox rest on what was repaired: a table that its rebuilding names, or a trigger of its table.
+// counts reports whether the counts of an inbox rest on what was repaired: a table or a sequence that its rebuilding names, or a trigger of its table.
 func (r *repairer) counts(made upgrade.Made, d Difference) bool {
-	rebuild := "function " + strings.TrimSuffix(strings.TrimPrefix(made.Anew, "select "), ";\n")
-	n := slices.IndexFunc(r.m.Objects, func(o upgrade.Object) bool { return o.ID() == rebuild })
-	return n >= 0 && slices.ContainsFunc(r.m.Objects[n].Needs, func(need string) bool {
-		_, table, _ := strings.Cut(need, " ")
-		return strings.HasPrefix(need, "table ") && (d.Object == need && d.What == Missing || r.fires(d.Object, " on "+table))
+	return slices.ContainsFunc(rebuilding(r.m, made).Needs, func(need string) bool {
+		kind, name, _ := strings.Cut(need, " ")
+		return (kind == "table" || kind == "sequence") && (d.Object == need && d.What == Missing) || kind == "table" && r.fires(d.Object, " on "+name)
 	})
+}
+
+// rebuilding is the function that counts an inbox anew.
+func rebuilding(m upgrade.Manifest, made upgrade.Made) upgrade.Object {
+	rebuild := "function " + strings.TrimSuffix(strings.TrimPrefix(made.Anew, "select "), ";\n")
+	n := slices.IndexFunc(m.Objects, func(o upgrade.Object) bool { return o.ID() == rebuild })
+	if n < 0 {
+		return upgrade.Object{}
+	}
+	return m.Objects[n]
 }
 
 // fires reports whether an object is a trigger on a table, or the function of one.

@@ -24,7 +24,7 @@ func (c *comparison) compareRows() error {
 	tables := map[string][]map[string]any{}
 	for _, o := range c.m.Objects {
 		row, ok := c.catalogRow(o)
-		if !ok || c.have[key{"table " + row.Table, existence}].Object == "" {
+		if !ok || c.have[key{"table " + row.Table, existence}].Object == "" || c.others["table "+row.Table] {
 			continue
 		}
 		there, read := tables[row.Table]

@@ -98,8 +98,10 @@ func madeRelations(m upgrade.Manifest, enabled []string) map[sqltext.Relation]bo
 		if made.Kind == "outbox" && !made.Holds && !slices.Contains(enabled, made.Name) {
 			continue
 		}
-		for _, r := range sqltext.Drops(made.Drop) {
-			all[r] = true
+		for _, r := range made.Relations {
+			if r.Kind != "index" {
+				all[sqltext.Relation{Schema: r.Schema, Name: r.Name}] = true
+			}
 		}
 	}
 	return all

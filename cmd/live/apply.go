@@ -81,6 +81,9 @@ type Applied struct {
 // version is installed already and nobody changed it by hand, and goes on with the filling if an earlier run did not come to its end.
 func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (Applied, error) {
 	var did Applied
+	if err := follows(e, options.Released); err != nil {
+		return did, err
+	}
 	err := options.patiently(ctx, unchanged, func(left time.Duration) (err error) {
 		did, err = applyOnce(ctx, conn, e, options, left)
 		return err
@@ -98,6 +101,9 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	return did, err
 }
 
+// byApply is what the history of versions says of a transaction.
+const byApply = "set local sluice.way = 'apply'"
+
 // unchanged is the outcome of a transaction that did not come to its end.
 const unchanged = "nothing was changed"
 
@@ -113,6 +119,9 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 		}
 		if err == nil {
 			err = waitFor(ctx, tx, options.LockTimeout)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, byApply)
 		}
 		if err == nil {
 			options.Progress.begin("comparing with what is installed", "")
@@ -164,6 +173,9 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 		return Applied{}, err
 	}
 	if found.Name == "" {
+		if err := unclaimed(ctx, tx, e, generator.TakenByInstall(e.Manifest())); err != nil {
+			return Applied{}, err
+		}
 		return Applied{Changed: true}, install(ctx, tx, e, options)
 	}
 	return upgradeFrom(ctx, tx, found, e, options)
@@ -238,11 +250,13 @@ func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
 func installed(ctx context.Context, tx pgx.Tx, schema string) (Installed, error) {
 	var there bool
 	table := sqltext.Qualified(schema, "pgt_extension")
-	if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil || !there {
+	// A table of others that has the name has other columns.
+	err := tx.QueryRow(ctx, "select count(*) = 4 from pg_attribute a where a.attrelid = to_regclass($1) and a.attname in ('name', 'version', 'digest', 'flavour')", table).Scan(&there)
+	if err != nil || !there {
 		return Installed{}, err
 	}
 	var found Installed
-	err := tx.QueryRow(ctx, "select name, version, digest, flavour from "+table).Scan(&found.Name, &found.Version, &found.Digest, &found.Flavour)
+	err = tx.QueryRow(ctx, "select name, version, digest, flavour from "+table).Scan(&found.Name, &found.Version, &found.Digest, &found.Flavour)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Installed{}, Refusal{table + " is empty", "something removed its row; restore it or drop the schema"}
 	}

@@ -19,6 +19,13 @@ type Report struct {
 	Version     string             `json:"version"`     // of the spec
 	Differences []drift.Difference `json:"differences"` // from the installed version
 	Upgrade     *upgrade.Plan      `json:"upgrade,omitempty"`
+	Taken       []Taken            `json:"taken,omitempty"` // names that others have, for which apply refuses to install or upgrade
+}
+
+// Taken is a name that others have, and where the spec gives it.
+type Taken struct {
+	generator.Taken
+	At string `json:"at"` // file:line:column
 }
 
 // Clean reports whether the database has what the spec makes, and nothing else.
@@ -29,12 +36,18 @@ func (r Report) Clean() bool {
 // Diff compares a database with the version that is installed there, and that with the spec. It changes nothing.
 func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released []upgrade.Manifest) (Report, error) {
 	report := Report{Extension: e.Name, Version: e.Version, Differences: []drift.Difference{}}
+	if err := follows(e, released); err != nil {
+		return report, err
+	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return report, err
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	found, err := installed(ctx, tx, e.Schema)
+	if err == nil && found.Name == "" {
+		report.Taken, err = takenAt(ctx, tx, e, generator.TakenByInstall(e.Manifest()))
+	}
 	if err != nil || found.Name == "" {
 		return report, err
 	}
@@ -47,6 +60,9 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 			return report, err
 		}
 		is, report.Upgrade = from, &plan
+		if report.Taken, err = takenAt(ctx, tx, e, generator.OnlyNew(generator.TakenByUpgrade(from, e.Manifest(), plan))); err != nil {
+			return report, err
+		}
 	}
 	differences, err := drift.Compare(ctx, tx, is, member)
 	report.Differences = append(report.Differences, differences...)

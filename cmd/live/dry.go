@@ -15,6 +15,9 @@ import (
 // Script is what Apply would run in a database, for psql: an installation, an upgrade, or nothing. It refuses what Apply refuses. What was changed by hand
 // is not compared: Apply repairs it first.
 func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options Options) (text string, err error) {
+	if err := follows(e, options.Released); err != nil {
+		return "", err
+	}
 	err = readCommitted(ctx, conn, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, e.Schema)
 		if err == nil && isLike(found, e, options.Released) {
@@ -28,7 +31,9 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 		switch {
 		case err != nil:
 		case found.Name == "":
-			text, err = InstallScript(e, options)
+			if err = unclaimed(ctx, tx, e, generator.TakenByInstall(e.Manifest())); err == nil {
+				text, err = InstallScript(e, options)
+			}
 		default:
 			text, err = upgradeScript(ctx, tx, found, e, options)
 		}
@@ -39,6 +44,9 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 
 // InstallScript is what Apply would run where nothing is installed.
 func InstallScript(e *generator.Extension, options Options) (string, error) {
+	if err := follows(e, options.Released); err != nil {
+		return "", err
+	}
 	flavour := cmp.Or(options.Flavour, generator.Plain)
 	if flavour == generator.AsTLE {
 		return handedFirst(e, options, installScript(e, flavour))
@@ -62,6 +70,9 @@ func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator
 	}
 	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
 	if err == nil {
+		err = unclaimed(ctx, tx, e, generator.TakenByUpgrade(from, e.Manifest(), plan))
+	}
+	if err == nil {
 		err = waitFor(ctx, tx, options.LockTimeout)
 	}
 	if err == nil {
@@ -80,7 +91,7 @@ func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator
 
 // framed is a script that runs like Apply: in one transaction, alone, and then fills new stream tables.
 func framed(e *generator.Extension, body string) string {
-	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n\n%s\ncommit;\n%s", lockFor(e.Schema), body, e.Fill())
+	return fmt.Sprintf("\\set ON_ERROR_STOP on\nbegin isolation level read committed;\n%s;\n%s;\n\n%s\ncommit;\n%s", lockFor(e.Schema), byApply, body, e.Fill())
 }
 
 func installScript(e *generator.Extension, flavour generator.Flavour) string {

@@ -40,7 +40,11 @@ func (s *Status) problems() []Problem {
 		problems = append(problems, ofGap(g)...)
 	}
 	for _, t := range s.Tasks {
-		if t.LastError != nil {
+		switch {
+		case t.LastError == nil:
+		case strings.Contains(*t.LastError, " differs from its query: "):
+			problems = append(problems, Problem{*t.LastError, MendHint(s.Extension.Schema)})
+		default:
 			problems = append(problems, Problem{fmt.Sprintf("task %q failed: %s", t.Task, *t.LastError), "it is tried again with the next tick"})
 		}
 	}

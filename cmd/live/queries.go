@@ -31,10 +31,10 @@ type inquiry struct {
 type asked int
 
 const (
-	unasked asked = iota
-	taken         // its probe is there
-	refused       // which was reported
-	left          // it reads what is not there, or is other than DDL says: that is found out when it is followed
+	unasked  asked = iota
+	accepted       // its probe is there
+	refused        // which was reported
+	left           // it reads what is not there, or is other than DDL says: that is found out when it is followed
 )
 
 // askAbout reports what is wrong with queries. Who may make no temporary objects hears of it when they are filled.
@@ -123,7 +123,7 @@ func (i *inquiry) fits(q *generator.Query) bool {
 func (i *inquiry) ask(ctx context.Context, n int) error {
 	q := &i.queries[n]
 	for _, m := range q.Upstream {
-		if i.state[m] != taken {
+		if i.state[m] != accepted {
 			i.state[n] = left
 			return nil
 		}
@@ -144,7 +144,7 @@ func (i *inquiry) ask(ctx context.Context, n int) error {
 	var pg *pgconn.PgError
 	switch {
 	case err == nil:
-		i.state[n] = taken
+		i.state[n] = accepted
 		return i.look(ctx, n)
 	case errors.As(err, &pg) && pg.Code == "42501": // insufficient_privilege
 		i.state[n] = left

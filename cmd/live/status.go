@@ -2,10 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -125,8 +127,7 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 		return err
 	}
 	if found.Name == "" {
-		return Refusal{fmt.Sprintf("nothing is installed in schema %s of database %s", schema, tx.Conn().Config().Database),
-			"\"sluice apply\" installs it; if it is in another schema, give --schema, or -f with its spec"}
+		return nothingIn(tx, schema)
 	}
 	in := reader{ctx, tx, schema}
 	extensions, err := collect[ExtensionStatus](in, extensionQuery)
@@ -135,23 +136,91 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 	}
 	s.Extension = extensions[0]
 	s.Extension.Schema = schema
-	if s.Tasks, err = collect[TaskStatus](in, tasksQuery); err != nil {
-		return err
+	for _, section := range []func(reader) error{
+		func(in reader) (err error) { s.Tasks, err = collect[TaskStatus](in, tasksQuery); return err },
+		func(in reader) (err error) {
+			s.StreamTables, err = collectIf[StreamTableStatus](in, "pgt_stream_tables", streamTablesQuery)
+			return err
+		},
+		s.readInboxes,
+		func(in reader) (err error) {
+			s.Outboxes, err = collectIf[OutboxStatus](in, "pgt_outbox_config", outboxesQuery)
+			return err
+		},
+		func(in reader) (err error) {
+			if s.Groups, err = collectIf[GroupStatus](in, "pgt_consumer_groups", groupsQuery); err != nil {
+				return err
+			}
+			s.Gaps, err = collectIf[GapStatus](in, "pgt_consumer_groups", gapsQuery)
+			return err
+		},
+	} {
+		if err := s.section(in, section); err != nil {
+			return err
+		}
 	}
-	if s.StreamTables, err = collectIf[StreamTableStatus](in, "pgt_stream_tables", streamTablesQuery); err != nil {
-		return err
+	return nil
+}
+
+// section reads a part of the status. Where something is missing that it needs, that is a problem, and the rest is read all the same.
+func (s *Status) section(in reader, read func(reader) error) error {
+	err := pgx.BeginFunc(in.ctx, in.tx, func(tx pgx.Tx) error { return read(reader{in.ctx, tx, in.schema}) })
+	if lacks(err) {
+		s.Problems = append(s.Problems, Problem{"something is missing: " + err.Error(), lacking})
+		return nil
 	}
-	if s.Inboxes, err = collectIf[InboxStatus](in, "pgt_inbox_config", inboxesQuery); err != nil {
-		return err
-	}
-	if s.Outboxes, err = collectIf[OutboxStatus](in, "pgt_outbox_config", outboxesQuery); err != nil {
-		return err
-	}
-	if s.Groups, err = collectIf[GroupStatus](in, "pgt_consumer_groups", groupsQuery); err != nil {
-		return err
-	}
-	s.Gaps, err = collectIf[GapStatus](in, "pgt_consumer_groups", gapsQuery)
 	return err
+}
+
+// lacking is what to do where something is missing.
+const lacking = "\"sluice diff --dsn\" shows what else is, and \"sluice apply\" makes it again"
+
+// lacks reports whether an error is that something does not exist.
+func lacks(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "42P01" || pg.Code == "42883" || pg.Code == "42703" || pg.Code == "42704" || pg.Code == "3F000")
+}
+
+// readInboxes reads how inboxes are doing, and what is missing of them: one that cannot be read hides no other.
+func (s *Status) readInboxes(in reader) error {
+	var names []string
+	rows, err := collectIf[struct {
+		Name string `db:"inbox_name"`
+	}](in, "pgt_inbox_config", "select c.inbox_name from %[1]s.pgt_inbox_config c order by c.inbox_name")
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	missing, err := collect[missingRelation](in, missingQuery)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		s.Problems = append(s.Problems, Problem{fmt.Sprintf("inbox %s has lost %s", m.Inbox, m.Relation), lacking})
+	}
+	if len(missing) == 0 {
+		s.Inboxes, err = collect[InboxStatus](in, inboxesQuery)
+		return err
+	}
+	for _, name := range names {
+		err := s.section(in, func(in reader) error {
+			found, err := collect[InboxStatus](in, inboxQuery, name)
+			s.Inboxes = append(s.Inboxes, found...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missingRelation is a table or sequence of an inbox that is not there.
+type missingRelation struct {
+	Inbox    string `db:"inbox_name"`
+	Relation string `db:"relation"`
 }
 
 // reader runs queries, in which %[1]s is the extension's schema.
@@ -191,6 +260,15 @@ const (
 		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
 		order by s.inbox_name`
 
+	missingQuery = `select m.inbox_name, m.relation from %[1]s.pgt_inbox_missing() m order by m.inbox_name, m.relation`
+
+	inboxQuery = `
+		select j.status ->> 'inbox_name' as name, (j.status ->> 'pending_count')::bigint as pending, (j.status ->> 'dlq_count')::bigint as dead_letters,
+		       (j.status ->> 'processed_count')::bigint as processed, j.status ->> 'status' as health, (j.status ->> 'paused')::boolean as paused,
+		       case when (j.status ->> 'pending_count')::bigint > 0 then (j.status ->> 'oldest_pending_age_sec')::float8 end as oldest_pending_age_seconds,
+		       (j.status ->> 'total_bytes')::bigint as total_bytes
+		from (select %[1]s.inbox_status($1) as status) j`
+
 	outboxesQuery = `
 		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
 		       s.total_bytes, s.storage_status
@@ -212,8 +290,8 @@ const (
 		order by h.outbox_name, min(h.since)`
 )
 
-func collect[Row any](in reader, query string) ([]Row, error) {
-	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema)))
+func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
+	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema)), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/drift"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Loss is the data that removing an extension would delete.
@@ -17,12 +17,23 @@ type Loss struct {
 	Rows  int64
 }
 
-// Uninstall removes everything that Apply made, in one transaction. Where tables hold data it refuses, unless loss is allowed,
-// and says which. It returns what was lost, and false if nothing was installed.
+// Uninstall is Remove for those who need not know what others have.
 func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) ([]Loss, bool, error) {
-	var losses []Loss
-	removed := false
-	err := inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
+	did, err := Remove(ctx, conn, e, allowLoss)
+	return did.Losses, did.Done, err
+}
+
+// Removed is what Remove did.
+type Removed struct {
+	Done   bool     // false if nothing was installed
+	Losses []Loss   // data that went
+	Left   []string // what others made under names of the extension, by id
+}
+
+// Remove takes away everything that Apply made, in one transaction, and nothing that others made. Where tables hold data it refuses, unless loss is
+// allowed, and says which.
+func Remove(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) (did Removed, err error) {
+	err = inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, e.Schema)
 		if err != nil || found.Name == "" {
 			return err
@@ -30,29 +41,48 @@ func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allo
 		if found.Name != e.Name || found.Digest != e.Digest() {
 			return otherVersion(found, e)
 		}
-		if losses, err = lockAndCount(ctx, tx, e); err != nil {
+		gone, err := did.whatIsThere(ctx, tx, e, found.Flavour)
+		if err != nil {
 			return err
 		}
-		if len(losses) > 0 && !allowLoss {
-			return Refusal{"removing extension " + e.Name + " deletes " + describe(losses), "to delete them, give --allow-data-loss"}
+		if did.Losses, err = lockAndCount(ctx, tx, e, gone); err != nil {
+			return err
 		}
-		removed = true
-		return script(ctx, tx, uninstallScript(e, found.Flavour))
+		if len(did.Losses) > 0 && !allowLoss {
+			return Refusal{"removing extension " + e.Name + " deletes " + describe(did.Losses), "to delete them, give --allow-data-loss"}
+		}
+		did.Done = true
+		if found.Flavour == generator.AsExtension {
+			return script(ctx, tx, e.UninstallExtension())
+		}
+		return script(ctx, tx, e.UninstallBut(func(id string) bool { return gone[id] }))
 	})
-	return losses, removed && err == nil, err
+	did.Done = did.Done && err == nil
+	return did, err
 }
 
-func uninstallScript(e *generator.Extension, flavour generator.Flavour) string {
-	if flavour == generator.AsExtension {
-		return fmt.Sprintf("select %s.detach();\ndrop extension %s cascade;\n", sqltext.Ident(e.Schema), sqltext.Ident(e.Name))
+// whatIsThere finds the objects that are not there, or that others made in their place, and puts back marks that somebody removed.
+func (r *Removed) whatIsThere(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour) (map[string]bool, error) {
+	differences, err := drift.Mark(ctx, tx, e.Manifest(), flavour == generator.AsExtension)
+	gone := map[string]bool{}
+	for _, d := range differences {
+		if d.Aspect == "" && (d.What == drift.Missing || d.What == drift.Taken) {
+			gone[d.Object] = true
+		}
+		if d.What == drift.Taken {
+			r.Left = append(r.Left, d.Object)
+		}
 	}
-	return e.Uninstall()
+	return gone, err
 }
 
 // lockAndCount keeps writers out, so that what is counted is what goes.
-func lockAndCount(ctx context.Context, tx pgx.Tx, e *generator.Extension) ([]Loss, error) {
+func lockAndCount(ctx context.Context, tx pgx.Tx, e *generator.Extension, gone map[string]bool) ([]Loss, error) {
 	var losses []Loss
 	for _, table := range e.Manifest().Holding() {
+		if gone["table "+table] {
+			continue
+		}
 		loss := Loss{Table: table}
 		there := false
 		if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil {

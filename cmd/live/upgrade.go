@@ -23,7 +23,14 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, err
 	}
+	names := generator.TakenByUpgrade(from, e.Manifest(), plan)
+	if err := unclaimed(ctx, tx, e, generator.OnlyNew(names)); err != nil {
+		return Applied{}, err
+	}
 	done, err := repaired(ctx, tx, found, from)
+	if err == nil {
+		err = unclaimed(ctx, tx, e, names) // what was changed by hand and is ours is repaired by now
+	}
 	if err == nil {
 		err = keepOut(ctx, tx, from, plan, options)
 	}
@@ -53,13 +60,21 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	return done, err
 }
 
+// follows refuses a version that a released one is in the way of: its number means something else, or comes before another's.
+func follows(e *generator.Extension, released []upgrade.Manifest) error {
+	if err := e.Follows(released); err != nil {
+		return Refusal{err.Error(), "raise extension.version in the spec"}
+	}
+	return nil
+}
+
 // planned is the upgrade of what is installed.
 func planned(found Installed, e *generator.Extension, released []upgrade.Manifest) (from upgrade.Manifest, plan upgrade.Plan, err error) {
 	from, ok := like(found, released)
 	if !ok || found.Name != e.Name {
 		return from, plan, occupied(found, e)
 	}
-	plan, err = upgrade.Derive(from, e.Manifest(), found.Flavour == generator.AsExtension)
+	plan, err = generator.Upgrade(from, e.Manifest(), found.Flavour == generator.AsExtension)
 	if refused := (upgrade.Refused{}); errors.As(err, &refused) {
 		return from, plan, Refusal{refused.Message, refused.Hint}
 	}

@@ -26,6 +26,7 @@ var alerts = []alert{
 	{"auto_suspended", "stream_table, errors, error", "It failed three times in a row, or its fuse blew: it is not refreshed any more."},
 	{"resumed", "stream_table, errors, error", "Its errors were forgotten: the next tick refreshes it."},
 	{"refresh_completed", "stream_table, errors, error", "It was refreshed, after errors."},
+	{"stream_table_differs", "stream_table, missing, extra", "A check found that a stream table differs from its query, which the one before did not."},
 	{"outbox_full_refresh", "outbox, stream_table, outbox_id, refresh_id, inserted_count", "An outbox tells its whole stream table."},
 	{"outbox_storage_critical", "outbox, total_bytes", "An outbox has grown beyond `outbox_storage_critical_mb`."},
 	{"consumer_unhealthy", "outbox, group, consumer, last_heartbeat_at", "A consumer was not heard of for a minute."},
@@ -63,6 +64,9 @@ func (w *writer) background() part {
 		if !s.Immediate {
 			row(s.ID(), w.refreshed(s), joined(say("refreshes stream table "), linked("stream-table", s.ID())))
 		}
+	}
+	for _, s := range w.Checked() {
+		row(s.CheckTask(), say("every %s, one a tick at most", s.Check), joined(say("compares with its query stream table "), linked("stream-table", s.ID())))
 	}
 	for _, i := range w.Inboxes {
 		row(i.FoldTask(), say("%s", every(i.Schedule, i.LastDue)), joined(say("counts, and alerts dead letters of "), linked("inbox", i.Name)))

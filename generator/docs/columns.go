@@ -5,7 +5,7 @@ type column struct{ name, typ, meaning string }
 
 // catalogOrder lists the shared tables and views that users read.
 var catalogOrder = []string{
-	"pgt_extension", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_paused", "pgt_stream_tables", "pgt_refresh_history",
+	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_paused", "pgt_stream_tables", "pgt_refresh_history",
 	"pgt_outbox_config", "pgt_consumer_groups", "pgt_consumer_group_lag", "pgt_consumer_status", "pgt_consumer_offsets",
 	"pgt_consumer_active_leases", "pgt_consumer_leases", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks",
 }
@@ -83,6 +83,15 @@ var columns = map[string][]column{
 		{"digest", "", "Of all its objects: `apply` recognises by it what it upgrades from."},
 		{"flavour", "", "`plain` or `extension`."},
 		{"installed_at", "", "When this database got it."},
+	},
+	"pgt_version_history": {
+		{"no", "", "Their order."},
+		{"version", "", "The version that was installed."},
+		{"digest", "", "Of all its objects."},
+		{"flavour", "", "`plain` or `extension`."},
+		{"way", "", "What installed it: `apply`, `migration` (a script), `dbt`, `extension` (`create extension` or `alter extension`), or `tle` (the same, from pg_tle)."},
+		{"role_name", "", "The role that did."},
+		{"installed_at", "", "When."},
 	},
 	"pgt_settings": {
 		{"name", "", "The setting."},

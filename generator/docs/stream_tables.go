@@ -63,6 +63,9 @@ func (w *writer) streamFacts(t render.StreamTable) []fact {
 	if t.Fuse != "" {
 		facts = append(facts, fact{"Fuse", say("suspended when more than %s rows of a source have changed", t.Fuse)})
 	}
+	if t.Check != "" {
+		facts = append(facts, fact{"Compared with its query", joined(say("every %s, as ", t.Check), w.function("check_stream_table"), say(" does"))})
+	}
 	if t.Outbox != nil {
 		facts = append(facts, fact{"Outbox", w.outboxOf(t)})
 	}

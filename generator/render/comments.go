@@ -1,22 +1,39 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
 
-// Comments of what is made at run time. A rename brings them up to date.
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Comments of what is made at run time, with the mark of the extension. A rename brings them up to date.
+
+// Mark is what comments of everything that the extension makes end in.
+func (e Extension) Mark() string { return sqltext.Mark(e.Extension, e.SchemaName) }
+
+// marked is a comment of something that an extension makes.
+func marked(extension, schema, format string, args ...any) string {
+	return sqltext.Marked(fmt.Sprintf(format, args...), sqltext.Mark(extension, schema))
+}
 
 // LogComment is that of the change log.
 func (s Source) LogComment() string {
-	return fmt.Sprintf("Signed rows by which %s changed, made by Sluice extension %s.", s.Table, s.Extension)
+	return marked(s.Extension, s.SchemaName, "Signed rows by which %s changed.", s.Table)
 }
 
 // LogComment is that of the table for what is pending.
 func (c Capture) LogComment() string {
-	return fmt.Sprintf("Changes of %s within a transaction, made by Sluice extension %s.", c.Table, c.Extension)
+	return marked(c.Extension, c.SchemaName, "Changes of %s within a transaction.", c.Table)
+}
+
+// AbsentComment is that of the view that stands for columns that are missing.
+func (c Capture) AbsentComment() string {
+	return marked(c.Extension, c.SchemaName, "Stands for columns that %s has no longer.", c.Table)
 }
 
 // Comment is that of what users see.
 func (t StreamTable) Comment() string {
-	return StreamTableComment(t.Extension) + "\n" + t.Query
+	return StreamTableComment(t.Extension) + "\n" + t.Query + "\n" + sqltext.Mark(t.Extension, t.SchemaName)
 }
 
 // StreamTableComment is what the comment of an extension's stream tables begins with.
@@ -26,30 +43,30 @@ func StreamTableComment(extension string) string {
 
 // RowsComment is that of the table below it.
 func (t StreamTable) RowsComment() string {
-	return fmt.Sprintf("What stream table %s stores, made by Sluice extension %s.", t.Table, t.Extension)
+	return marked(t.Extension, t.SchemaName, "What stream table %s stores.", t.Table)
 }
 
 // ShapeComment is that of the table whose rows it has as values.
 func (t StreamTable) ShapeComment() string {
-	return fmt.Sprintf("The columns of stream table %s, made by Sluice extension %s.", t.Table, t.Extension)
+	return marked(t.Extension, t.SchemaName, "The columns of stream table %s.", t.Table)
 }
 
 // Comment is that of a stream table's outbox.
 func (o Outbox) Comment() string {
-	return fmt.Sprintf("Outbox of %s: a row for each refresh that changed it, made by Sluice extension %s.", o.Shown, o.Extension)
+	return marked(o.Extension, o.SchemaName, "Outbox of %s: a row for each refresh that changed it.", o.Shown)
 }
 
 // DeltaRowsComment is that of the rows of claim checks.
 func (o Outbox) DeltaRowsComment() string {
-	return fmt.Sprintf("The rows of claim checks of %s, what went before what came; made by Sluice extension %s.", o.Table, o.Extension)
+	return marked(o.Extension, o.SchemaName, "The rows of claim checks of %s, what went before what came.", o.Table)
 }
 
 // LatestComment is that of the view on the newest row.
 func (o Outbox) LatestComment() string {
-	return fmt.Sprintf("The newest row of %s, made by Sluice extension %s.", o.Table, o.Extension)
+	return marked(o.Extension, o.SchemaName, "The newest row of %s.", o.Table)
 }
 
 // PendingComment is that of what a statement has changed so far.
 func (o Outbox) PendingComment() string {
-	return fmt.Sprintf("What a statement has changed of %s so far, for its outbox; made by Sluice extension %s.", o.Shown, o.Extension)
+	return marked(o.Extension, o.SchemaName, "What a statement has changed of %s so far, for its outbox.", o.Shown)
 }

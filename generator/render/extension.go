@@ -19,7 +19,6 @@ type Extension struct {
 	Groups     []Group
 	GroupLock  string // first key of the advisory locks of consumer groups
 	Settings   []Setting
-	OwnTables  []Name // tables that the extension owns
 
 	Plan
 }

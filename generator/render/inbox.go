@@ -71,6 +71,15 @@ func (r Retry) DelaySeconds(failures string) string {
 	}
 }
 
+// Stored is an array of the tables and sequences, as SQL names them.
+func (i Inbox) Stored() string {
+	var names []string
+	for _, name := range []Name{i.Table, i.Deltas, i.Totals, i.Expired, i.Rates, i.Requeue, i.Dead, i.Alerted, i.ClaimCursor, i.RescanAfter, i.Fence, i.DeltaNo} {
+		names = append(names, name.String())
+	}
+	return arrayOf(names, "text")
+}
+
 // Schema returns the extension's schema as SQL.
 func (i Inbox) Schema() string { return sqltext.Ident(i.SchemaName) }
 

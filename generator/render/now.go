@@ -94,6 +94,15 @@ type Capture struct {
 	SearchPath string
 }
 
+// TriggerNames are those of all triggers that it makes.
+func (c Capture) TriggerNames() []string {
+	names := append(c.Triggers.Names(), c.OnBefore)
+	if c.Part {
+		names = append(names, c.OnEnd)
+	}
+	return names
+}
+
 // Always are the triggers that fire for statements of replicas, too. A replica that applies rows one by one fires row triggers only; what a session in that
 // role writes by statements must be seen as a whole where a view reads several tables.
 func (c Capture) Always() []string {

@@ -31,9 +31,28 @@ type Source struct {
 // Triggers are the names of a source's triggers.
 type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow string }
 
-// List lists them.
-func (t Triggers) List() []string {
+// Names lists them.
+func (t Triggers) Names() []string {
 	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow}
+}
+
+// TriggerNames are the names of all triggers that the extension makes on what stream tables read.
+func (p Plan) TriggerNames() []string {
+	names := []string{}
+	add := func(all ...string) {
+		for _, name := range all {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, s := range p.Sources {
+		add(s.Triggers.Names()...)
+	}
+	for _, c := range p.Captures {
+		add(c.TriggerNames()...)
+	}
+	return names
 }
 
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.

@@ -25,6 +25,7 @@ type StreamTable struct {
 
 	RefreshMode, EffectiveMode, Reason, Strategy string
 	Query                                        string   // as the user wrote it
+	Check, CheckEvery                            string   // how often it is compared with its query, as the spec has it and as SQL; empty for never
 	SearchPath                                   string   // as SQL, for SET
 	OwnPath                                      string   // the same for what needs no names but the query's functions, operators and types
 	Computes                                     string   // the query, as what needs no other names has it
@@ -180,10 +181,10 @@ func (t StreamTable) Like() Name {
 }
 
 // Stores lists the tables that hold its rows, those last whose types the others have.
-func (t StreamTable) Stores() string {
-	stores := t.Rows.String() + ", " + t.Old.String()
+func (t StreamTable) Stores() []Name {
+	stores := []Name{t.Rows, t.Old}
 	if t.Shape.Name != "" {
-		stores += ", " + t.Shape.String()
+		stores = append(stores, t.Shape)
 	}
 	return stores
 }

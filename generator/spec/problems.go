@@ -28,6 +28,8 @@ var (
 	noQuery         = problem{"missing-field", "stream table %q has no query", `add "query: |" and the select indented below it, or "query_file:"`}
 	twoQueries      = problem{"conflict", "stream table %q has both query and query_file", "keep one of the two"}
 	noFuse          = problem{"conflict", "fuse has no effect with refresh_mode %s, %s", "leave fuse out, or use refresh_mode auto or differential"}
+	noCheck         = problem{"conflict", "check has no effect with refresh_mode full, in which each refresh compares the table with its query", "leave check out, or use another refresh_mode"}
+	checkTooOften   = problem{"out-of-range", "check is %s, but must be %s or longer", "each check computes the whole query: once a day is often enough for most"}
 	immediateOutbox = problem{"conflict", "outbox requires deferred refresh mode for stream table: %s", "choose another refresh_mode, or allow it with outbox: {immediate: true}"}
 	idleBelow       = problem{"retention-conflict", "idle_group acts after %s, before the outbox's retention of %s is over", "make after at least as long as the retention"}
 

@@ -106,6 +106,13 @@ func checkDistinctExtensions(specs []*Spec, errs *diag.List) {
 	}
 }
 
+// Older reports whether a version comes before another; what is no version is not older than anything.
+func Older(a, b string) bool {
+	first, err := semver.NewVersion(a)
+	second, other := semver.NewVersion(b)
+	return err == nil && other == nil && first.LessThan(second)
+}
+
 // CompareVersions orders two versions that specs give, by semantic versioning.
 func CompareVersions(a, b string) int {
 	return semver.MustParse(a).Compare(semver.MustParse(b))

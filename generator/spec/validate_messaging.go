@@ -1,6 +1,10 @@
 package spec
 
-import "github.com/pgsluice/sluice/ivm/diag"
+import (
+	"time"
+
+	"github.com/pgsluice/sluice/ivm/diag"
+)
 
 func (c checker) streamTable(t *StreamTable) {
 	if t.Name != "" {
@@ -17,7 +21,17 @@ func (c checker) streamTable(t *StreamTable) {
 	if why, has := noChangesToCount[t.RefreshMode]; has && t.Fuse != nil {
 		c.report(t.Field("fuse"), noFuse, t.RefreshMode, why)
 	}
+	switch {
+	case t.Check == nil:
+	case *t.Check < shortestCheck:
+		c.report(t.Field("check"), checkTooOften, *t.Check, shortestCheck)
+	case t.RefreshMode == RefreshFull:
+		c.report(t.Field("check"), noCheck)
+	}
 }
+
+// shortestCheck is the shortest time between two comparisons of a stream table with its query.
+const shortestCheck = Duration(time.Second)
 
 // noChangesToCount says why a fuse cannot act in a mode.
 var noChangesToCount = map[string]string{

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // manifestFormat is the format of manifests.
@@ -25,6 +27,9 @@ type Manifest struct {
 	Made      []Made   `json:"made,omitempty"`
 	Checksum  string   `json:"checksum"` // of all of the above, in files
 }
+
+// Mark is what comments of its objects end in.
+func (m Manifest) Mark() string { return sqltext.Mark(m.Extension, m.Schema) }
 
 // Named is something that the spec names, and that keeps its data when its name changes.
 type Named struct {

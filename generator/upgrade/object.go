@@ -21,6 +21,7 @@ type Object struct {
 	Needs     []string `json:"needs,omitempty"`   // ids of earlier objects that the definition names
 	Dump      bool     `json:"dump,omitempty"`    // holds data that a dump of the extension must keep
 	Holds     bool     `json:"holds,omitempty"`   // holds users' data, which a drop loses
+	Resume    string   `json:"resume,omitempty"`  // the statement that has a sequence that was lost go on after all numbers that it gave
 
 	// As if all that was renamed had the names that it was released under first: what is the same then differs in names alone. Empty where
 	// that makes no difference.
@@ -108,6 +109,7 @@ type Made struct {
 	Lock       string   `json:"lock,omitempty"`       // what that keeps waiting
 	Holds      bool     `json:"holds,omitempty"`      // users' data, which a drop loses
 	On         []string `json:"on,omitempty"`         // tables whose triggers write it
+	Triggers   []string `json:"triggers,omitempty"`   // that the first of On gets
 	Table      string   `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
 	Loses      string   `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows
 

@@ -23,9 +23,10 @@ func (s Step) Long() bool { return strings.Contains(s.Lock, "as long as") }
 
 // Plan leads from one version to another.
 type Plan struct {
-	From  string `json:"from"`
-	To    string `json:"to"`
-	Steps []Step `json:"steps"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Downgrade bool   `json:"downgrade,omitempty"` // to an older version
+	Steps     []Step `json:"steps"`
 }
 
 // Losses lists what the plan deletes.

@@ -230,6 +230,25 @@ func (p Plan) touched(from, to Manifest) map[string]bool {
 	return touched
 }
 
+// Replaced lists what of the first version the plan replaces, alters, renames or drops, that others could have put something else in the place of.
+func (p Plan) Replaced(from, to Manifest) []Object {
+	touched := p.touched(from, to)
+	var objects []Object
+	for _, o := range from.Objects {
+		if touched[o.identity()] {
+			objects = append(objects, o)
+		}
+	}
+	for _, m := range from.Made {
+		if now, stays := identifiedAs(to.Made, m.identity()); stays && relationNames(m) != relationNames(now) {
+			for _, r := range m.Relations {
+				objects = append(objects, Object{Kind: r.Kind, Signature: sqltext.Qualified(r.Schema, r.Name)})
+			}
+		}
+	}
+	return objects
+}
+
 // relationNames are what the relations of what functions make are called.
 func relationNames(m Made) string {
 	var names strings.Builder

@@ -86,8 +86,11 @@ func isCode(sql string, tokens []*pg_query.ScanToken, i int) bool {
 		}
 		return sql[tokens[n].Start:tokens[n].End]
 	}
-	return word(i-1) == "execute" || word(i-1) == "(" && word(i-2) == "to_regclass"
+	return word(i-1) == "execute" || word(i-1) == "(" && slices.Contains(takeNames, word(i-2))
 }
+
+// takeNames are functions whose first argument is the name of a relation.
+var takeNames = []string{"to_regclass", "pgt_missing", "pgt_drop_own"}
 
 // Makes lists the relations that a statement creates, also in the body of a function.
 func Makes(sql string) []Relation {
@@ -100,14 +103,6 @@ func Makes(sql string) []Relation {
 			return words[0] == "alter" && words[n-1] == "sequence"
 		}
 		return false
-	})
-}
-
-// Drops lists the tables and views that statements drop.
-func Drops(sql string) []Relation {
-	return namedAfter(sql, func(words []string) bool {
-		n := len(words) - 1
-		return words[n] == "exists" && n == 3 && (words[1] == "table" || words[1] == "view") && words[0] == "drop"
 	})
 }
 

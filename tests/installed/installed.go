@@ -14,6 +14,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -23,14 +24,14 @@ func Shop() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "specs", "shop")
 }
 
-// Load generates the extension of the spec at a path.
-func Load(t testing.TB, path string) *generator.Extension {
+// Load generates the extension of the spec at a path, as the next version after those that were released.
+func Load(t testing.TB, path string, released ...upgrade.Manifest) *generator.Extension {
 	t.Helper()
 	specs, errs := spec.Load(path)
 	if !errs.Empty() || len(specs) != 1 {
 		t.Fatalf("%s: %d specs: %v", path, len(specs), errs)
 	}
-	extension, errs := generator.Generate(specs[0])
+	extension, errs := generator.Generate(specs[0], released...)
 	if !errs.Empty() {
 		t.Fatalf("%s: %v", path, errs)
 	}
@@ -46,13 +47,19 @@ func Text(t testing.TB, yaml string) *generator.Extension {
 // Over generates the extension of a spec that is given as YAML, beside its schema.sql.
 func Over(t testing.TB, yaml, ddl string) *generator.Extension {
 	t.Helper()
+	return OverReleased(t, yaml, ddl)
+}
+
+// OverReleased is Over with the versions that were released before.
+func OverReleased(t testing.TB, yaml, ddl string, released ...upgrade.Manifest) *generator.Extension {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"spec.yaml": yaml, "schema.sql": ddl} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return Load(t, filepath.Join(dir, "spec.yaml"))
+	return Load(t, filepath.Join(dir, "spec.yaml"), released...)
 }
 
 // DB is a database of the test's own with the extension installed by its plain owner.

@@ -57,11 +57,13 @@ func TestPlpgsqlCheckStreams(t *testing.T) {
 	if err := os.WriteFile(schema, []byte(checkedTables), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{"auto", "differential", "immediate", "full"} {
+	for mode, more := range map[string]string{
+		"auto": "outbox: true", "differential": "outbox: true\n    check: 1d", "immediate": "check: 30s", "full": "outbox: true",
+	} {
 		t.Run(mode, func(t *testing.T) {
 			text := fmt.Sprintf("version: 1\nextension: {name: checked, version: 1.0.0}\nschema: [%s]\nstream_tables:\n", schema)
 			for n, query := range queries {
-				text += fmt.Sprintf("  - name: t%d\n    refresh_mode: %s\n    outbox: %v\n    query: |\n      %s\n", n, mode, mode != "immediate", query)
+				text += fmt.Sprintf("  - name: t%d\n    refresh_mode: %s\n    %s\n    query: |\n      %s\n", n, mode, more, query)
 			}
 			extension := installed.Text(t, text)
 			db := pgtest.DB(t)

@@ -59,6 +59,7 @@ type tampering struct {
 	plain  []string // that PostgreSQL refuses for members of extensions
 	member []string // and what can be done to those
 	undo   string   // of what is left alone
+	super  bool     // by a superuser
 }
 
 var tamperings = []tampering{
@@ -74,7 +75,8 @@ var tamperings = []tampering{
 		},
 		plain: []string{
 			"drop function app.inbox_pending(text, int)",
-			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "grant execute on function app.pgt_status() to drift_other",
+			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "comment on function app.pgt_status() is '(Sluice: sluice_drift_test in app)'",
+			"grant execute on function app.pgt_status() to drift_other",
 			"drop function app.letters_deleted() cascade",
 		},
 		member: []string{
@@ -99,7 +101,7 @@ var tamperings = []tampering{
 		sql: []string{
 			"create or replace view app.letters_pending as select * from app.letters limit 0",
 			"create or replace view totals as select customer_id, 1::numeric as total from app.public_totals_rows",
-			"drop view app.regions", "create view app.regions as select 1 as one", "grant select on app.regions to drift_other",
+			"drop view app.regions", "create view app.regions as select 1 as one", "comment on view app.regions is 'mine (Sluice: sluice_drift_test in app)'", "grant select on app.regions to drift_other",
 			"drop view app.large",
 			"drop index app.outbox_parts_lane",
 			"drop index app.letters_order", "create index letters_order on app.letters (event_id desc)",
@@ -120,6 +122,24 @@ var tamperings = []tampering{
 			"alter table app.public_totals_rows drop column __sum1 cascade",
 		},
 		plain: []string{"alter table app.outbox_events drop column headers cascade"},
+	},
+	{
+		name: "owners and storage",
+		sql: []string{
+			"alter table app.letters owner to drift_other", "alter function app.inbox_status() owner to drift_other", "alter view app.letters_counts owner to drift_other",
+			"alter table app.public_totals_rows owner to drift_other", "alter sequence app.letters_fence owner to drift_other", "alter view totals owner to drift_other",
+			"alter table app.letters_deltas set (autovacuum_enabled = off, toast.autovacuum_vacuum_threshold = 7)", "alter table app.letters reset (autovacuum_vacuum_scale_factor)",
+			"alter table app.large_rows set (parallel_workers = 3)",
+		},
+		super: true,
+	},
+	{
+		name: "sequences",
+		plain: []string{
+			"drop sequence app.letters_fence cascade", "drop sequence app.letters_delta_no cascade", "drop sequence app.letters_claim_cursor", "drop sequence app.large_last_xid", "drop sequence app.pgt_change_no cascade",
+			"insert into app.letters (event_id, event_type, payload, processed_at) values ('no_sequence', 't', '{}', now())",
+		},
+		member: []string{"alter extension sluice_drift_test drop sequence app.letters_rescan_after", "drop sequence app.letters_rescan_after"},
 	},
 	{
 		name: "whole relations",
@@ -147,6 +167,26 @@ var tamperings = []tampering{
 		},
 		undo: "alter table app.letters drop column mine, drop constraint mine; alter table app.pgt_tasks alter last_error type text; drop index app.mine_unique; drop table totals",
 	},
+	{
+		name: "of others", // who have put something of their own in the place of what is ours
+		sql:  []string{"drop view totals", "create view totals as select 1 as customer_id", "comment on view totals is 'mine'", "drop view app.regions", "create view app.regions as select 1 as one"},
+		plain: []string{
+			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'",
+			"drop table app.pgt_tasks cascade", "create table app.pgt_tasks (mine int)", "create trigger mine before insert on app.pgt_tasks for each row execute function suppress_redundant_updates_trigger()",
+		},
+		member: []string{"alter extension sluice_drift_test drop function app.inbox_pending(text, int)", "drop function app.inbox_pending(text, int)",
+			"create function app.inbox_pending(p_inbox text, p_limit int) returns int language sql as 'select 1'"},
+		undo: `drop view totals, app.regions;
+			do $$
+			begin
+			    if (select p.prorettype = 'int'::regtype from pg_proc p where p.oid = 'app.pgt_status()'::regprocedure) then
+			        drop function app.pgt_status();
+			        drop table app.pgt_tasks;
+			    else
+			        drop function app.inbox_pending(text, int);
+			    end if;
+			end $$`,
+	},
 }
 
 // TestDrift tampers with both flavours, looks what is found, and repairs it.
@@ -164,6 +204,7 @@ func TestDrift(t *testing.T) {
 			conn := create(t, server, string(flavour))
 			super := pgtest.Connect(t, server.DSN(string(flavour)))
 			run(t, super, driftRoles)
+			run(t, super, "grant drift_other to "+pgtest.Owner) // whose things the owner may take back
 			run(t, conn, driftDDL)
 			run(t, conn, "insert into orders select g, g % 3, g * 10 from generate_series(1, 50) g; insert into measures select g, 'north', 'today' from generate_series(1, 9) g")
 			options := live.Options{Flavour: flavour}
@@ -180,7 +221,11 @@ func TestDrift(t *testing.T) {
 			run(t, writer, "commit")
 			said := ""
 			for _, c := range tamperings {
-				said += "# " + c.name + "\n" + tamper(t, conn, e, options, c)
+				by := conn
+				if c.super {
+					by = super
+				}
+				said += "# " + c.name + "\n" + tamper(t, conn, by, e, options, c)
 			}
 			if did, err := live.Apply(t.Context(), conn, e, options); err != nil || did.Changed || len(did.Left) > 0 {
 				t.Errorf("with nothing to do: %+v %v", did, err)
@@ -205,9 +250,9 @@ func TestDrift(t *testing.T) {
 
 var driftRoles = pgtest.MakeRoles("drift_producer", "drift_consumer", "drift_monitor", "drift_other")
 
-func tamper(t *testing.T, conn *pgx.Conn, e *generator.Extension, options live.Options, c tampering) string {
+func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options live.Options, c tampering) string {
 	for _, sql := range c.sql {
-		run(t, conn, sql)
+		run(t, by, sql)
 	}
 	of := map[generator.Flavour][]string{generator.Plain: c.plain, generator.AsExtension: c.member}
 	for _, sql := range of[options.Flavour] {

@@ -106,7 +106,8 @@ var states = []string{
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
-	"select d::text from app.orders_dead d", // when each died, and whether that was alerted
+	"select h::text from app.pgt_version_history h", // a restore is no other version
+	"select d::text from app.orders_dead d",         // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
 	"select concat_ws(' ', e.tableoid::regclass, e) from app.outbox_parts e",

@@ -74,6 +74,7 @@ func TestTLE(t *testing.T) {
 		}
 		is(t, conn, step.e.Version)
 	}
+	ways(t, conn, "1.0.0 extension by apply", "1.1.0 extension by apply")
 	run(t, conn, "select app.inbox_receive('letters', 'one', 'letter', '{}')")
 	run(t, conn, "call app.tick()")
 	if _, removed, err := live.Uninstall(t.Context(), conn, first, true); removed || err == nil || !strings.Contains(err.Error(), "1.1.0 is installed and differs") {
@@ -91,6 +92,7 @@ func TestTLE(t *testing.T) {
 	run(t, other, script) // again
 	run(t, other, "create extension sluice_tle_test; select app.attach()")
 	is(t, other, "1.1.0")
+	ways(t, other, "1.1.0 extension by tle")
 	if _, err := other.Exec(t.Context(), away); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("taken away while in use: %v", err)
 	}

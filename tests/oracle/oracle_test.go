@@ -71,6 +71,18 @@ func TestRecomputed(t *testing.T) {
 	t.Log(stats.String())
 }
 
+// TestCompared tries some of the seeds with check_stream_table() before each refresh.
+func TestCompared(t *testing.T) {
+	h := hunt
+	h.Subject, h.Modes, h.Again = oracle.Compared{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestCompared ./tests/oracle"
+	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(15)
+	if os.Getenv("SLUICE_TEST_SEED") != "" {
+		count = number(t, "SLUICE_TEST_CASES", 1)
+	}
+	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
+	t.Log(stats.String())
+}
+
 // checkPower fails the test if what it compares could hardly differ.
 func checkPower(t *testing.T, s oracle.Stats) {
 	t.Helper()

@@ -55,6 +55,27 @@ func (r Recomputed) Refresh(ctx context.Context, conn *pgx.Conn, view string) er
 	return err
 }
 
+// Compared is Sluice where check_stream_table() looks at each stream table before it is refreshed: changes that wait are no difference. In full mode
+// they are.
+type Compared struct{ Sluice }
+
+// Refresh implements Subject.
+func (c Compared) Refresh(ctx context.Context, conn *pgx.Conn, view string) error {
+	var differ int64
+	err := conn.QueryRow(ctx, `
+select coalesce(sum(k.missing + k.extra), 0)::bigint
+from sl.pgt_stream_table_config c
+cross join lateral sl.check_stream_table(c.stream_table) k
+where c.pgt_name = $1 and c.effective_mode <> 'full'`, view).Scan(&differ)
+	switch {
+	case err != nil:
+		return err
+	case differ != 0:
+		return fmt.Errorf("check_stream_table() says that %s differs from its query in %d rows", view, differ)
+	}
+	return c.Sluice.Refresh(ctx, conn, view)
+}
+
 // generate makes the extension of a spec, as sluice generate does. That it gives up is an error like others.
 func generate(schemaDDL string, views []View, mode string) (e *generator.Extension, errs *diag.List, err error) {
 	defer func() {

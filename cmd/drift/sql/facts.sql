@@ -1,7 +1,7 @@
 -- What the server says of relations ($1), functions ($2, by signature) and schemas ($3), and of what hangs on them: one fact each, with the
 -- statement that makes it so (does) and the one that takes it away (undoes). $4: roles whose rights are told, beside those of everybody.
 with relation as materialized (
-    select c.oid, c.relkind, c.reloptions, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.relacl, c.relnamespace,
+    select c.oid, c.relkind, c.reloptions, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.relacl, c.relnamespace, c.relowner, c.reltoastrelid,
            format('%I.%I', n.nspname, c.relname) as name,
            case c.relkind when 'S' then 'sequence' when 'v' then 'view' else 'table' end as kind
     from unnest($1::text[]) r (name)
@@ -9,7 +9,7 @@ with relation as materialized (
     join pg_namespace n on n.oid = c.relnamespace
 ),
 routine as materialized (
-    select p.oid, p.proacl, r.signature, case p.prokind when 'p' then 'procedure' else 'function' end as kind
+    select p.oid, p.proacl, p.proowner, r.signature, case p.prokind when 'p' then 'procedure' else 'function' end as kind
     from unnest($2::text[]) r (signature)
     join pg_proc p on p.oid = to_regprocedure(r.signature)
 ),
@@ -90,9 +90,32 @@ fact (rank, object, aspect, value, does, undoes) as (
     where r.kind = 'table' and k.contype not in ('n', 't')
     union all
     select 4, r.kind || ' ' || r.name, 'storage parameter ' || o.option_name, o.option_value,
-           format('alter %s %s set (%s = %L)', r.kind, r.name, o.option_name, o.option_value), null
+           format('alter %s %s set (%s = %L)', r.kind, r.name, o.option_name, o.option_value), format('alter %s %s reset (%s)', r.kind, r.name, o.option_name)
     from relation r
-    cross join pg_options_to_table(r.reloptions) o
+    cross join lateral (
+        select p.option_name, p.option_value
+        from pg_options_to_table(r.reloptions) p
+        union all
+        select 'toast.' || p.option_name, p.option_value
+        from pg_class t
+        cross join pg_options_to_table(t.reloptions) p
+        where t.oid = r.reltoastrelid
+    ) o
+    union all
+    -- A sequence that a column owns goes with its table.
+    select 10, w.kind || ' ' || w.name, 'owner', quote_ident(pg_get_userbyid(w.owner)), format('alter %s %s owner to %I', w.kind, w.name, pg_get_userbyid(w.owner)), null
+    from (
+        select r.kind, r.name, r.relowner as owner
+        from relation r
+        where not (r.relkind = 'S' and exists (
+            select
+            from pg_depend d
+            where d.classid = 'pg_class'::regclass and d.objid = r.oid and d.deptype in ('a', 'i') and d.refobjsubid > 0
+        ))
+        union all
+        select r.kind, r.signature, r.proowner
+        from routine r
+    ) w
     union all
     select 4, 'table ' || r.name, 'row-level security', case when r.relforcerowsecurity then 'forced' else 'enabled' end,
            format('alter table %s enable row level security', r.name), null

@@ -1,12 +1,12 @@
 -- What plpgsql_check finds in every plpgsql routine of a schema: functions and procedures once, trigger functions once for each table and
 -- pair of transition tables that a trigger gives them. A trigger function without a trigger cannot be checked, which is a finding.
-with routine as (
+with routine as materialized (
     select p.oid, p.prorettype = 'trigger'::regtype as is_trigger
       from pg_proc p
       join pg_language l on l.oid = p.prolang
      where l.lanname = 'plpgsql'
        and p.pronamespace = $1::text::regnamespace
-), target as (
+), target as materialized ( -- only plpgsql may reach plpgsql_check_function_tb
     select distinct r.oid, coalesce(t.tgrelid, 0)::regclass as rel, t.tgoldtable, t.tgnewtable
       from routine r
       left join pg_trigger t on r.is_trigger and t.tgfoid = r.oid and not t.tgisinternal

@@ -2,6 +2,107 @@
 
 \echo Use "create extension events" to load this file. \quit
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension events did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('events', array[
+                'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
+                'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
+                'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
+                'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
+                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_consumers', 'pgt_extension', 'pgt_group_no',
+                'pgt_lease_log', 'pgt_origin', 'pgt_outbox_config', 'pgt_outbox_state', 'pgt_outboxes', 'pgt_settings', 'pgt_tasks',
+                'pgt_version_history'
+            ]::name[], false)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('events', array[
+                'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
+                'drop_consumer_group', 'extend_lease', 'outbox_account_events_drain', 'outbox_account_events_mark_key', 'outbox_publish',
+                'outbox_rows_consumed', 'outbox_shop_events_drain', 'outbox_status', 'pause_group', 'pgt_ask', 'pgt_bury',
+                'pgt_check_origin', 'pgt_check_poll', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
+                'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
+                'pgt_group', 'pgt_group_state', 'pgt_has_lease', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting',
+                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_note_version', 'pgt_outbox_ahead', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name',
+                'pgt_outbox_next', 'pgt_outbox_seen', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at',
+                'pgt_publishers', 'pgt_raise_lease_lost', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
+                'pgt_require_read_committed', 'pgt_restored', 'pgt_running', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check',
+                'pgt_settle', 'pgt_start', 'pgt_take_over', 'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes',
+                'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick',
+                'tick_once'
+            ]::name[], false)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'events'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: events in events)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('events.pgt_extension')
+    )
+    order by t.name <> 'events.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'events')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: events in events).'
+                when v_found.name = 'events.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 -- Makes schema events for extension events, unless it is there.
 do $do$
 begin
@@ -12,7 +113,7 @@ begin
 end;
 $do$;
 
--- The installed version of extension events: one row.
+-- The installed version of extension events, and when it was installed: one row.
 create table events.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -20,7 +121,7 @@ create table events.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table events.pgt_extension is 'The installed version of extension events: one row.';
+comment on table events.pgt_extension is 'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
 
 -- Settings of extension events, changed by its owner with update; spec_value is what the spec says.
 create table events.pgt_settings (
@@ -28,7 +129,7 @@ create table events.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says.';
+comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_settings', '');
 
 -- Refuses settings that no code reads and values that it could not read.
@@ -82,7 +183,7 @@ begin
     return new;
 end;
 $function$;
-comment on function events.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read.';
+comment on function events.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: events in events)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -136,7 +237,7 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
+comment on function events.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: events in events)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -150,8 +251,25 @@ create table events.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it.';
+comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_origin', '');
+
+-- The versions of extension events that were installed in this database, one row each, in the order of no.
+--
+-- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
+--
+-- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+create table events.pgt_version_history (
+    no           integer     not null primary key,
+    version      text        not null,
+    digest       text        not null,
+    flavour      text        not null,
+    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name    name        not null default current_user,
+    installed_at timestamptz not null
+);
+comment on table events.pgt_version_history is 'The versions of extension events that were installed in this database, one row each, in the order of no. (Sluice: events in events)';
+select pg_catalog.pg_extension_config_dump('events.pgt_version_history', '');
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table events.pgt_tasks (
@@ -160,7 +278,24 @@ create table events.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error.';
+comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: events in events)';
+
+-- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
+-- Reads pgt_origin.
+create function events.pgt_restored()
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select exists (
+        select
+        from events.pgt_origin o, pg_control_system() c, pg_database d
+        where d.datname = current_database()
+          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
+    )
+$function$;
+comment on function events.pgt_restored() is 'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: events in events)';
 
 -- The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled.
 create table events.pgt_outboxes (
@@ -181,7 +316,7 @@ create table events.pgt_outboxes (
     idle_after            interval,
     idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict'))
 );
-comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled.';
+comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled. (Sluice: events in events)';
 
 -- The outboxes that are enabled, one row each.
 --
@@ -195,7 +330,7 @@ create table events.pgt_outbox_state (
     notified_id      bigint      not null default 0,
     storage_critical boolean     not null default false
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_outbox_state is 'The outboxes that are enabled, one row each.';
+comment on table events.pgt_outbox_state is 'The outboxes that are enabled, one row each. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_outbox_state', '');
 
 -- The enabled outboxes of extension events.
@@ -219,11 +354,11 @@ select o.outbox_name,
        o.idle_policy
 from events.pgt_outboxes o
 join events.pgt_outbox_state s on s.outbox_name = o.outbox_name;
-comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events.';
+comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events. (Sluice: events in events)';
 
 -- Numbers of consumer groups.
 create sequence events.pgt_group_no as integer;
-comment on sequence events.pgt_group_no is 'Numbers of consumer groups.';
+comment on sequence events.pgt_group_no is 'Numbers of consumer groups. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_group_no', '');
 
 -- The consumer groups of extension events, one row each.
@@ -245,7 +380,7 @@ create table events.pgt_consumer_groups (
     last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
     idle              boolean     not null default false -- the alert was given
 );
-comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each.';
+comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_consumer_groups', '');
 
 -- What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on
@@ -278,7 +413,7 @@ create table events.pgt_lease_log (
     lost_by      text[],
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
-comment on table events.pgt_lease_log is 'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick().';
+comment on table events.pgt_lease_log is 'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick(). (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_lease_log', '');
 
 -- The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.
@@ -293,7 +428,7 @@ create table events.pgt_consumers (
     healthy        boolean     not null default true, -- as the last alert said
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
-comment on table events.pgt_consumers is 'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.';
+comment on table events.pgt_consumers is 'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_consumers', '');
 
 -- Claim checks that a consumer group has read to the end: retention keeps the others.
@@ -304,7 +439,7 @@ create table events.pgt_consumer_claim_check_acks (
     consumed_at timestamptz not null default clock_timestamp(),
     primary key (outbox_name, outbox_id, group_name)
 );
-comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a consumer group has read to the end: retention keeps the others.';
+comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_consumer_claim_check_acks', '');
 
 -- Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and
@@ -324,7 +459,7 @@ create table events.pgt_consumer_dead_letters (
     dead_at      timestamptz not null default clock_timestamp(),
     primary key (group_name, id)
 );
-comment on table events.pgt_consumer_dead_letters is 'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and replay_dead_letters gives them back.';
+comment on table events.pgt_consumer_dead_letters is 'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and replay_dead_letters gives them back. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.pgt_consumer_dead_letters', '');
 
 -- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
@@ -340,13 +475,13 @@ create table events.outbox_shop_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_shop_events is 'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.';
+comment on table events.outbox_shop_events is 'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.outbox_shop_events', '');
 
 -- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told from one that
 -- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
 alter table events.outbox_shop_events alter column id add generated always as identity (sequence name events.outbox_shop_events_ids cache 1);
-comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones.';
+comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.outbox_shop_events_ids', '');
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
@@ -363,7 +498,7 @@ select e.id,
            'datacontenttype', 'application/json'
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_cloudevents is 'The events of outbox shop_events as CloudEvents 1.0, one JSON document each.';
+comment on view events.outbox_shop_events_cloudevents is 'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.shop_events in the spec.
@@ -378,7 +513,7 @@ select e.id,
        e.payload,
        e.created_at as timestamp
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default.';
+comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
 
 insert into events.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -403,13 +538,13 @@ create table events.outbox_account_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_account_events is 'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.';
+comment on table events.outbox_account_events is 'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.outbox_account_events', '');
 
 -- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told from one that
 -- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
 alter table events.outbox_account_events alter column id add generated always as identity (sequence name events.outbox_account_events_ids cache 1);
-comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones.';
+comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.outbox_account_events_ids', '');
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
@@ -433,7 +568,7 @@ begin
     return new;
 end;
 $function$;
-comment on function events.outbox_account_events_mark_key() is 'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.';
+comment on function events.outbox_account_events_mark_key() is 'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. (Sluice: events in events)';
 
 -- Lets polls keep the order of each key without waiting for publishers of others.
 create trigger sluice_mark_key
@@ -453,7 +588,7 @@ create table events.outbox_account_events_archive (
     headers      jsonb       not null,
     archived_at  timestamptz not null default now()
 );
-comment on table events.outbox_account_events_archive is 'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.';
+comment on table events.outbox_account_events_archive is 'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events in events)';
 select pg_catalog.pg_extension_config_dump('events.outbox_account_events_archive', '');
 
 -- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
@@ -470,7 +605,7 @@ select e.id,
            'datacontenttype', 'application/json'
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_cloudevents is 'The events of outbox account_events as CloudEvents 1.0, one JSON document each.';
+comment on view events.outbox_account_events_cloudevents is 'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.account_events in the spec.
@@ -485,7 +620,7 @@ select e.id,
        e.payload,
        e.created_at as timestamp
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_debezium is 'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default.';
+comment on view events.outbox_account_events_debezium is 'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
 
 insert into events.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -514,7 +649,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows; nulls if it is empty or not enabled.';
+comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows; nulls if it is empty or not enabled. (Sluice: events in events)';
 
 -- The last id that was drawn for an outbox; 0 if none, or if it is not enabled.
 -- Reads the sequence of the outbox.
@@ -534,7 +669,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_drawn(text) is 'The last id that was drawn for an outbox; 0 if none, or if it is not enabled.';
+comment on function events.pgt_outbox_drawn(text) is 'The last id that was drawn for an outbox; 0 if none, or if it is not enabled. (Sluice: events in events)';
 
 -- The next p_limit ids of an outbox after one and up to another.
 -- Reads the outbox.
@@ -562,7 +697,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another.';
+comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another. (Sluice: events in events)';
 
 -- Those of some ids that an outbox has, p_limit at most; null if none.
 -- Reads the outbox.
@@ -597,7 +732,7 @@ begin
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_outbox_visible(text, int8multirange, int4) is 'Those of some ids that an outbox has, p_limit at most; null if none.';
+comment on function events.pgt_outbox_visible(text, int8multirange, int4) is 'Those of some ids that an outbox has, p_limit at most; null if none. (Sluice: events in events)';
 
 -- How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others.
 -- Reads the outbox.
@@ -644,7 +779,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_outbox_ahead(text, int8, int8multirange) is 'How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others.';
+comment on function events.pgt_outbox_ahead(text, int8, int8multirange) is 'How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others. (Sluice: events in events)';
 
 -- When the first row of an outbox above an id was published; null if there is none.
 -- Reads the outbox.
@@ -665,7 +800,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none.';
+comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none. (Sluice: events in events)';
 
 -- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id.
 -- xid is null until they have one; marks are those of the keys that they have published to an ordered outbox.
@@ -715,7 +850,7 @@ begin
     ) k;
 end;
 $function$;
-comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id. xid is null until they have one; marks are those of the keys that they have published to an ordered outbox.';
+comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id. xid is null until they have one; marks are those of the keys that they have published to an ordered outbox. (Sluice: events in events)';
 
 -- The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.
 -- Reads the outbox.
@@ -732,7 +867,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_next(text, int8, int4) is 'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.';
+comment on function events.pgt_outbox_next(text, int8, int4) is 'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are. (Sluice: events in events)';
 
 -- What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys.
 -- Returns the numbers of those gaps and held rows, too, and the snapshot.
@@ -774,7 +909,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is 'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot.';
+comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is 'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot. (Sluice: events in events)';
 
 -- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.
 -- Reads the outbox.
@@ -798,11 +933,13 @@ begin
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
+        else
+            null; -- the planner may call it before a condition that the outbox is ordered
     end case;
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.';
+comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them. (Sluice: events in events)';
 
 -- The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.
 -- Reads the outbox.
@@ -833,13 +970,15 @@ begin
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
+        else
+            null; -- the planner may call it before a condition that the outbox is ordered
     end case;
     if waiting = 1000 then
         waiting := waiting * (p_upto - next_id + 1) / (v_last - next_id + 1);
     end if;
 end;
 $function$;
-comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.';
+comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them. (Sluice: events in events)';
 
 -- The outbox that is meant by its name, its table's name, or its stream table's name with or without the schema; it must be enabled.
 -- Reads pgt_outbox_config.
@@ -876,7 +1015,7 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function events.pgt_outbox_name(text) is 'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled.';
+comment on function events.pgt_outbox_name(text) is 'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled. (Sluice: events in events)';
 
 -- The newest row of each lane of a group's lease log.
 -- Reads pgt_lease_log.
@@ -895,7 +1034,7 @@ as $function$
         limit 1
     ) h
 $function$;
-comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is 'The newest row of each lane of a group''s lease log.';
+comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is 'The newest row of each lane of a group''s lease log. (Sluice: events in events)';
 
 -- Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.
 -- Reads pgt_lease_log, the outbox.
@@ -956,7 +1095,7 @@ begin
     committed_offset := least(v_cur, v_open);
 end;
 $function$;
-comment on function events.pgt_group_state(events.pgt_consumer_groups) is 'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.';
+comment on function events.pgt_group_state(events.pgt_consumer_groups) is 'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events in events)';
 
 -- The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything.
 -- Reads pgt_consumer_groups, pgt_lease_log, the outbox.
@@ -974,7 +1113,7 @@ as $function$
     cross join lateral events.pgt_group_state(g) s
     where g.outbox_name = p_outbox and (p_idle or not (g.idle and o.idle_policy = 'archive'))
 $function$;
-comment on function events.pgt_safe_point(text, bool) is 'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything.';
+comment on function events.pgt_safe_point(text, bool) is 'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything. (Sluice: events in events)';
 
 -- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
 -- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
@@ -1027,7 +1166,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.outbox_shop_events_drain(int4) is 'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.';
+comment on function events.outbox_shop_events_drain(int4) is 'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. (Sluice: events in events)';
 
 -- Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.
 -- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes events.outbox_account_events_archive.
@@ -1084,7 +1223,49 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.outbox_account_events_drain(int4) is 'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.';
+comment on function events.outbox_account_events_drain(int4) is 'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. (Sluice: events in events)';
+
+-- Makes the publication of an outbox where it is missing, and puts the outbox's table into it. One that extension events did not make is an error.
+-- Reads pg_publication, pgt_origin; makes the publication, if the role may.
+--
+-- Ours is known by its table; without any, as a dump of an extension has it, by its owner. wal_level need not be logical, which matters to subscribers only.
+create function events.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = error
+as $function$
+declare
+    v_found record;
+begin
+    select p.pubowner::regrole as owner,
+           p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) as same,
+           exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as own,
+           not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) as nothing
+    into v_found
+    from pg_publication p
+    where p.pubname = p_name;
+    if v_found.own then
+        return;
+    elsif v_found.owner is null then
+        if has_database_privilege(current_database(), 'create') then
+            execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
+                p_name, p_table, case when p_segmented then 'on' else 'off' end);
+        end if;
+    elsif v_found.nothing and (v_found.same or events.pgt_restored()) then
+        if pg_has_role(v_found.owner, 'usage') then
+            execute format('alter publication %I add table %s', p_name, p_table);
+        end if;
+    else
+        raise exception using
+            errcode = '42710',
+            message = 'publication already exists: ' || p_name,
+            detail = format('It is of role %s and without table %s, so extension %s did not make it.', v_found.owner, p_table, 'events'),
+            hint = 'Rename or drop it, or give the outbox another name in the spec.';
+    end if;
+end;
+$function$;
+comment on function events.pgt_publication(name, regclass, bool) is 'Makes the publication of an outbox where it is missing, and puts the outbox''s table into it. One that extension events did not make is an error. (Sluice: events in events)';
 
 -- Publishes an event to an outbox, in the caller's transaction; returns its id.
 -- Writes the outbox.
@@ -1132,7 +1313,7 @@ begin
     return v_id;
 end;
 $function$;
-comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event to an outbox, in the caller''s transaction; returns its id.';
+comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event to an outbox, in the caller''s transaction; returns its id. (Sluice: events in events)';
 
 -- How much disk each enabled outbox takes, with its indexes and delta rows.
 -- Reads pgt_outbox_config.
@@ -1148,10 +1329,12 @@ as $function$
     join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
     group by c.outbox_name
 $function$;
-comment on function events.pgt_outbox_sizes() is 'How much disk each enabled outbox takes, with its indexes and delta rows.';
+comment on function events.pgt_outbox_sizes() is 'How much disk each enabled outbox takes, with its indexes and delta rows. (Sluice: events in events)';
 
--- What an outbox holds; pending are claim checks that a group has not acknowledged.
+-- What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.
 -- Reads the outbox.
+--
+-- A query may call it before it has looked whether the outbox is enabled: the planner decides on the order of a join.
 create function events.pgt_outbox_counts(
     p_outbox text,
     out row_count bigint,
@@ -1175,7 +1358,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged.';
+comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled. (Sluice: events in events)';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
@@ -1217,7 +1400,7 @@ begin
     order by c.outbox_name;
 end;
 $function$;
-comment on function events.outbox_status(text) is 'The state of one outbox, or of all.';
+comment on function events.outbox_status(text) is 'The state of one outbox, or of all. (Sluice: events in events)';
 
 -- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.
 -- One whose state an open transaction has locked waits for the next time.
@@ -1259,7 +1442,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb. One whose state an open transaction has locked waits for the next time.';
+comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb. One whose state an open transaction has locked waits for the next time. (Sluice: events in events)';
 
 -- A consumer group by its name.
 -- Reads pgt_consumer_groups. Those of the spec are made by attach(), which nobody may have called yet.
@@ -1285,7 +1468,7 @@ begin
     return v_group;
 end;
 $function$;
-comment on function events.pgt_group(text) is 'A consumer group by its name.';
+comment on function events.pgt_group(text) is 'A consumer group by its name. (Sluice: events in events)';
 
 -- Refuses a consumer without a name.
 -- Reads and writes nothing.
@@ -1304,7 +1487,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name.';
+comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name. (Sluice: events in events)';
 
 -- Refuses a transaction that would not see what others were granted while it waited for them.
 -- Reads and writes nothing.
@@ -1323,7 +1506,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them.';
+comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them. (Sluice: events in events)';
 
 -- The consumers that have lost a lease, with one more; the last 16 are remembered.
 -- Reads and writes nothing.
@@ -1337,7 +1520,7 @@ as $function$
         else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
     end
 $function$;
-comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered.';
+comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered. (Sluice: events in events)';
 
 -- How many ids there are in ranges of them.
 -- Reads and writes nothing.
@@ -1348,7 +1531,7 @@ create function events.pgt_count_ids(p_ids int8multirange)
 as $function$
     select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r
 $function$;
-comment on function events.pgt_count_ids(int8multirange) is 'How many ids there are in ranges of them.';
+comment on function events.pgt_count_ids(int8multirange) is 'How many ids there are in ranges of them. (Sluice: events in events)';
 
 -- Those of some transactions that run in a snapshot.
 -- Reads and writes nothing.
@@ -1362,7 +1545,7 @@ as $function$
     from unnest(p_xids) x (xid)
     where not pg_visible_in_snapshot(x.xid, p_snapshot)
 $function$;
-comment on function events.pgt_running(xid8[], pg_snapshot) is 'Those of some transactions that run in a snapshot.';
+comment on function events.pgt_running(xid8[], pg_snapshot) is 'Those of some transactions that run in a snapshot. (Sluice: events in events)';
 
 -- The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet.
 -- Reads pg_locks.
@@ -1374,7 +1557,7 @@ as $function$
            coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
     from events.pgt_publishers(p_outbox) p
 $function$;
-comment on function events.pgt_ask(text) is 'The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet.';
+comment on function events.pgt_ask(text) is 'The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet. (Sluice: events in events)';
 
 -- Puts rows into the dead letters of a group; returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
@@ -1417,7 +1600,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many.';
+comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many. (Sluice: events in events)';
 
 -- Locks what a consumer holds; null if it commits, rejects or extends some of that just now.
 -- Locks rows of pgt_lease_log.
@@ -1436,7 +1619,7 @@ as $function$
     )
     select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
-comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is 'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log.';
+comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is 'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log. (Sluice: events in events)';
 
 -- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of
 -- it. Returns whether it did, which it does not if the consumer commits one just now.
@@ -1456,7 +1639,7 @@ begin
     return v_held is not null;
 end;
 $function$;
-comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now.';
+comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now. (Sluice: events in events)';
 
 -- Writes an open row of a group's lease log again at its head, so that those after it need not be read; returns the newest number.
 -- Writes pgt_lease_log. A row that its consumer commits just now stays.
@@ -1491,6 +1674,7 @@ begin
     return p_last_no + v_rows;
 end;
 $function$;
+comment on function events.pgt_reappend(int4, int8, int8) is '(Sluice: events in events)';
 
 -- Writes a gap to a group's lease log, together with those that wait for the same transactions; returns the newest number.
 -- Writes pgt_lease_log.
@@ -1545,6 +1729,7 @@ begin
     return p_last_no + 1;
 end;
 $function$;
+comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is '(Sluice: events in events)';
 
 -- Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the
 -- newest number.
@@ -1613,7 +1798,7 @@ begin
     return v_last;
 end;
 $function$;
-comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[]) is 'Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the newest number.';
+comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[]) is 'Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the newest number. (Sluice: events in events)';
 
 -- What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left
 -- who could publish it.
@@ -1674,7 +1859,7 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is 'What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left who could publish it.';
+comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is 'What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left who could publish it. (Sluice: events in events)';
 
 -- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -1733,7 +1918,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is 'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made.';
+comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is 'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made. (Sluice: events in events)';
 
 -- Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing.
 -- What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now.
@@ -1779,7 +1964,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is 'Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing. What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now.';
+comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is 'Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing. What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now. (Sluice: events in events)';
 
 -- Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -1821,7 +2006,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is 'Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none.';
+comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is 'Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none. (Sluice: events in events)';
 
 -- What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due
 -- again. If there is neither, come is what has come of gaps, to be granted with what comes next.
@@ -1875,7 +2060,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due again. If there is neither, come is what has come of gaps, to be granted with what comes next.';
+comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due again. If there is neither, come is what has come of gaps, to be granted with what comes next. (Sluice: events in events)';
 
 -- The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the last id and the newest number, too.
@@ -1927,7 +2112,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.';
+comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it. (Sluice: events in events)';
 
 -- Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.
 -- Writes pgt_consumers.
@@ -1941,7 +2126,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_register(int4, text) is 'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.';
+comment on function events.pgt_register(int4, text) is 'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that. (Sluice: events in events)';
 
 -- Refuses a poll of a group that there is not, or by a consumer without a name.
 -- Reads pgt_consumer_groups.
@@ -1954,7 +2139,7 @@ begin
     perform events.pgt_require_consumer(p_consumer);
 end;
 $function$;
-comment on function events.pgt_check_poll(text, text) is 'Refuses a poll of a group that there is not, or by a consumer without a name.';
+comment on function events.pgt_check_poll(text, text) is 'Refuses a poll of a group that there is not, or by a consumer without a name. (Sluice: events in events)';
 
 -- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
 -- Reads the outbox; writes pgt_lease_log.
@@ -1974,7 +2159,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due that their lanes have passed, each in its lane.';
+comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due that their lanes have passed, each in its lane. (Sluice: events in events)';
 
 -- Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and
 -- rows that would pass one of their key in a gap. What is free of that by now is due in its lane.
@@ -2088,7 +2273,7 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is 'Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and rows that would pass one of their key in a gap. What is free of that by now is due in its lane.';
+comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is 'Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and rows that would pass one of their key in a gap. What is free of that by now is due in its lane. (Sluice: events in events)';
 
 -- Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is
 -- nothing for it.
@@ -2176,7 +2361,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is nothing for it.';
+comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is nothing for it. (Sluice: events in events)';
 
 -- Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
@@ -2226,7 +2411,7 @@ begin
     return v_last;
 end;
 $function$;
-comment on function events.pgt_start(events.pgt_consumer_groups, int8) is 'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.';
+comment on function events.pgt_start(events.pgt_consumer_groups, int8) is 'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id. (Sluice: events in events)';
 
 -- Makes a consumer group of an outbox; returns its id, also where the same group is there.
 -- Writes pgt_consumer_groups, pgt_lease_log.
@@ -2291,7 +2476,7 @@ begin
     return v_group.group_id;
 end;
 $function$;
-comment on function events.create_consumer_group(text, text, text, int4) is 'Makes a consumer group of an outbox; returns its id, also where the same group is there.';
+comment on function events.create_consumer_group(text, text, text, int4) is 'Makes a consumer group of an outbox; returns its id, also where the same group is there. (Sluice: events in events)';
 
 -- Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all that refers to it.
@@ -2316,7 +2501,7 @@ begin
     delete from events.pgt_consumer_groups g where g.group_no = v_group;
 end;
 $function$;
-comment on function events.drop_consumer_group(text, bool) is 'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.';
+comment on function events.drop_consumer_group(text, bool) is 'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of its group's outbox, for p_visibility_seconds; in the order of their ids.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers.
@@ -2489,7 +2674,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids.';
+comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids. (Sluice: events in events)';
 
 -- Whether a consumer has a lease that a poll returned, or has committed it.
 -- Reads pgt_lease_log.
@@ -2505,7 +2690,7 @@ as $function$
           and (l.state = 'leased' or l.committed_at is not null)
     )
 $function$;
-comment on function events.pgt_has_lease(int4, text, int8) is 'Whether a consumer has a lease that a poll returned, or has committed it.';
+comment on function events.pgt_has_lease(int4, text, int8) is 'Whether a consumer has a lease that a poll returned, or has committed it. (Sluice: events in events)';
 
 -- Says that a consumer has lost its lease.
 -- Reads and writes nothing.
@@ -2522,7 +2707,7 @@ begin
         hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
 end;
 $function$;
-comment on function events.pgt_raise_lease_lost(text, text) is 'Says that a consumer has lost its lease.';
+comment on function events.pgt_raise_lease_lost(text, text) is 'Says that a consumer has lost its lease. (Sluice: events in events)';
 
 -- Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An
 -- error if the rows went to another consumer, or to a later poll under the same name.
@@ -2590,7 +2775,7 @@ begin
     return 0::bigint;
 end;
 $function$;
-comment on function events.pgt_commit_again(text, text, int8, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An error if the rows went to another consumer, or to a later poll under the same name.';
+comment on function events.pgt_commit_again(text, text, int8, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An error if the rows went to another consumer, or to a later poll under the same name. (Sluice: events in events)';
 
 -- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is
 -- an error, so that the work rolls back.
@@ -2651,7 +2836,7 @@ begin
     return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset, p_lease_id));
 end;
 $function$;
-comment on function events.commit_offset(text, text, int8, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is an error, so that the work rolls back.';
+comment on function events.commit_offset(text, text, int8, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is an error, so that the work rolls back. (Sluice: events in events)';
 
 -- Puts rows that a consumer holds into its group's dead letters; returns how many. Rows that it does not hold stay as they are.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -2698,7 +2883,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.reject_rows(text, text, int8[], text, int8) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are.';
+comment on function events.reject_rows(text, text, int8[], text, int8) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are. (Sluice: events in events)';
 
 -- Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.
 -- Those that the outbox has no more, since retention was forced, stay dead letters.
@@ -2735,7 +2920,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those that the outbox has no more, since retention was forced, stay dead letters.';
+comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those that the outbox has no more, since retention was forced, stay dead letters. (Sluice: events in events)';
 
 -- Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the
 -- current one if it holds nothing.
@@ -2777,7 +2962,7 @@ begin
     return coalesce(v_until, v_now);
 end;
 $function$;
-comment on function events.extend_lease(text, text, int4, int8) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing.';
+comment on function events.extend_lease(text, text, int4, int8) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing. (Sluice: events in events)';
 
 -- Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
@@ -2811,7 +2996,7 @@ begin
     return v_offset;
 end;
 $function$;
-comment on function events.seek_offset(text, text, int8) is 'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.';
+comment on function events.seek_offset(text, text, int8) is 'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases. (Sluice: events in events)';
 
 -- Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.
 -- Writes pgt_consumers.
@@ -2838,7 +3023,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.consumer_heartbeat(text, text) is 'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.';
+comment on function events.consumer_heartbeat(text, text) is 'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most. (Sluice: events in events)';
 
 -- Stops polls of a group from granting anything; commits go on.
 -- Writes pgt_consumer_groups.
@@ -2853,7 +3038,7 @@ begin
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_no = v_group;
 end;
 $function$;
-comment on function events.pause_group(text) is 'Stops polls of a group from granting anything; commits go on.';
+comment on function events.pause_group(text) is 'Stops polls of a group from granting anything; commits go on. (Sluice: events in events)';
 
 -- Lets polls of a paused group grant rows again.
 -- Writes pgt_consumer_groups.
@@ -2870,7 +3055,7 @@ begin
     where g.group_no = v_group and g.paused_at is not null;
 end;
 $function$;
-comment on function events.resume_group(text) is 'Lets polls of a paused group grant rows again.';
+comment on function events.resume_group(text) is 'Lets polls of a paused group grant rows again. (Sluice: events in events)';
 
 -- Notes that a group has read a claim check's rows to the end; again is no error.
 -- Reads the outbox; writes pgt_consumer_claim_check_acks.
@@ -2917,7 +3102,7 @@ begin
     on conflict do nothing;
 end;
 $function$;
-comment on function events.outbox_rows_consumed(text, int8, text) is 'Notes that a group has read a claim check''s rows to the end; again is no error.';
+comment on function events.outbox_rows_consumed(text, int8, text) is 'Notes that a group has read a claim check''s rows to the end; again is no error. (Sluice: events in events)';
 
 -- The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since.
 --
@@ -2948,7 +3133,7 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since.';
+comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since. (Sluice: events in events)';
 
 -- What consumers hold, or have let run out without another being granted it yet.
 create view events.pgt_consumer_leases as
@@ -2963,14 +3148,14 @@ select g.outbox_name,
 from events.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null;
-comment on view events.pgt_consumer_leases is 'What consumers hold, or have let run out without another being granted it yet.';
+comment on view events.pgt_consumer_leases is 'What consumers hold, or have let run out without another being granted it yet. (Sluice: events in events)';
 
 -- What consumers hold now.
 create view events.pgt_consumer_active_leases as
 select l.outbox_name as outbox, l.group_name, l.consumer_id, l.first_id, l.last_id, l.leased_at, l.visibility_until, l.attempts
 from events.pgt_consumer_leases l
 where l.visibility_until > clock_timestamp();
-comment on view events.pgt_consumer_active_leases is 'What consumers hold now.';
+comment on view events.pgt_consumer_active_leases is 'What consumers hold now. (Sluice: events in events)';
 
 -- The consumers of each group; healthy is who was heard of within a minute.
 create view events.pgt_consumer_status as
@@ -2982,7 +3167,7 @@ select o.outbox_name as outbox,
        o.last_heartbeat_at,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
-comment on view events.pgt_consumer_status is 'The consumers of each group; healthy is who was heard of within a minute.';
+comment on view events.pgt_consumer_status is 'The consumers of each group; healthy is who was heard of within a minute. (Sluice: events in events)';
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
@@ -2995,7 +3180,7 @@ select g.outbox_name as outbox,
        s.leased_rows
 from events.pgt_consumer_groups g
 cross join lateral events.pgt_group_state(g) s;
-comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox.';
+comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: events in events)';
 
 -- The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.
 -- Reads pgt_lease_log, pgt_consumers, the outbox.
@@ -3038,7 +3223,7 @@ begin
     order by s.group_name, c.consumer_id;
 end;
 $function$;
-comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.';
+comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row. (Sluice: events in events)';
 
 -- The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any
 -- other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.
@@ -3064,7 +3249,7 @@ as $function$
     group by g.outbox_name, g.group_name, p.vxid, p.pid, x.gid, x.prepared, a.xact_start
     order by 1, 2, 7
 $function$;
-comment on function events.pgt_gap_holders() is 'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.';
+comment on function events.pgt_gap_holders() is 'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role. (Sluice: events in events)';
 
 -- Whether nobody was heard of in a group for some time.
 -- Reads pgt_lease_log, pgt_consumers.
@@ -3086,7 +3271,7 @@ as $function$
            where l.group_no = p_group.group_no and l.state <> 'gap' and greatest(l.leased_at, l.committed_at) > clock_timestamp() - p_after
        )
 $function$;
-comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time.';
+comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time. (Sluice: events in events)';
 
 -- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a
 -- lease is remembered for a day, to be told if he commits.
@@ -3150,7 +3335,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits.';
+comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits. (Sluice: events in events)';
 
 -- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
 -- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
@@ -3268,12 +3453,51 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_consumers() is 'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.';
+comment on function events.pgt_watch_consumers() is 'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long. (Sluice: events in events)';
 
 insert into events.pgt_tasks (task) values ('consumer groups');
 
+-- Adds the installed version to the history of versions, unless it is the last one there.
+-- Reads pgt_extension; writes pgt_version_history.
+--
+-- Who installs may say by which way, in setting sluice.way of the transaction.
+create function events.pgt_note_version()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
+    v_tle boolean := false;
+begin
+    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
+        -- By format, as most databases have no such function.
+        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'events';
+    end if;
+    insert into events.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when v_way is not null then v_way
+               when e.flavour = 'plain' then 'migration'
+               when v_tle then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from events.pgt_extension e
+    left join (
+        select l.no, l.version, l.digest
+        from events.pgt_version_history l
+        order by l.no desc
+        limit 1
+    ) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+end;
+$function$;
+comment on function events.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: events in events)';
+
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
--- Writes pgt_settings, pgt_origin.
+-- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
@@ -3282,8 +3506,6 @@ create function events.attach()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_messages text := current_setting('client_min_messages');
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
     insert into events.pgt_settings as s (name, value, spec_value)
@@ -3322,40 +3544,11 @@ begin
     from events.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update events.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform events.pgt_note_version();
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do nothing;
-    if not exists (select from pg_publication p where p.pubname = 'events_outbox_shop_events')
-        and has_database_privilege(current_database(), 'create')
-    then
-        -- It would warn that wal_level is not logical, which concerns only those who want to subscribe.
-        perform set_config('client_min_messages', 'error', true);
-        create publication events_outbox_shop_events for table events.outbox_shop_events with (publish = 'insert');
-        perform set_config('client_min_messages', v_messages, true);
-    elsif exists ( -- a dump of an extension has the publication, and does not say of which table
-        select
-        from pg_publication p
-        where p.pubname = 'events_outbox_shop_events'
-          and pg_has_role(p.pubowner, 'usage')
-          and not exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = 'events.outbox_shop_events'::regclass)
-    ) then
-        alter publication events_outbox_shop_events add table events.outbox_shop_events;
-    end if;
+    perform events.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do nothing;
-    if not exists (select from pg_publication p where p.pubname = 'events_outbox_account_events')
-        and has_database_privilege(current_database(), 'create')
-    then
-        -- It would warn that wal_level is not logical, which concerns only those who want to subscribe.
-        perform set_config('client_min_messages', 'error', true);
-        create publication events_outbox_account_events for table events.outbox_account_events with (publish = 'insert');
-        perform set_config('client_min_messages', v_messages, true);
-    elsif exists ( -- a dump of an extension has the publication, and does not say of which table
-        select
-        from pg_publication p
-        where p.pubname = 'events_outbox_account_events'
-          and pg_has_role(p.pubowner, 'usage')
-          and not exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = 'events.outbox_account_events'::regclass)
-    ) then
-        alter publication events_outbox_account_events add table events.outbox_account_events;
-    end if;
+    perform events.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
         perform events.create_consumer_group('shipping', 'shop_events', 'earliest', 10);
     end if;
@@ -3364,10 +3557,10 @@ begin
     end if;
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: events in events)';
 
--- Removes what stands on users' tables, so that the rest can be dropped.
--- Reads pg_trigger, pg_proc; locks events.pgt_origin.
+-- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
+-- Reads pg_trigger, pg_proc, pg_publication; locks events.pgt_origin.
 create function events.detach()
     returns void
     language plpgsql
@@ -3375,29 +3568,34 @@ create function events.detach()
     set client_min_messages = warning
 as $function$
 declare
-    v_trigger record;
+    v_found record;
 begin
     -- Not while another session attaches or detaches.
     lock table events.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on tables that are not ours; the names come from the catalog and are quoted by format.
-    for v_trigger in
+    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        join pg_namespace n on n.oid = p.pronamespace
-        where n.nspname = 'events'
+        where t.tgname = any (array[]::name[])
+          and p.pronamespace = 'events'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['events.outbox_account_events'::regclass, 'events.pgt_settings'::regclass]::oid[])
-              or t.tgname like 'events!_log!_%' escape '!')
     loop
-        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
-    drop publication if exists events_outbox_shop_events;
-    drop publication if exists events_outbox_account_events;
+    for v_found in
+        select distinct p.pubname
+        from pg_publication p
+        join pg_publication_rel r on r.prpubid = p.oid
+        where p.pubname = 'events_outbox_shop_events' and r.prrelid = to_regclass('events.outbox_shop_events')
+           or p.pubname = 'events_outbox_account_events' and r.prrelid = to_regclass('events.outbox_account_events')
+    loop
+        execute format('drop publication %I', v_found.pubname);
+    end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
+comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension events did not make stays. (Sluice: events in events)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes pgt_lease_log, and pgt_origin.
@@ -3419,7 +3617,7 @@ begin
     update events.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function events.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
+comment on function events.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -3456,7 +3654,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
+comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: events in events)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
 -- Reads and writes nothing.
@@ -3468,7 +3666,7 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: events in events)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -3561,7 +3759,7 @@ begin
     call events.pgt_commit();
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
+comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: events in events)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -3646,7 +3844,7 @@ begin
     end if;
 end;
 $function$;
-comment on function events.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests.';
+comment on function events.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -3675,7 +3873,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
+comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '15af4e5bd02456e3d1e8eae616f51467', 'extension');
+values ('events', '1.0.0', '3ed5c12216441382bdefb81074be8e26', 'extension');

@@ -2,6 +2,107 @@
 
 begin;
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension events did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('events', array[
+                'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
+                'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
+                'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
+                'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
+                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_consumers', 'pgt_extension', 'pgt_group_no',
+                'pgt_lease_log', 'pgt_origin', 'pgt_outbox_config', 'pgt_outbox_state', 'pgt_outboxes', 'pgt_settings', 'pgt_tasks',
+                'pgt_version_history'
+            ]::name[], true)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('events', array[
+                'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
+                'drop_consumer_group', 'extend_lease', 'outbox_account_events_drain', 'outbox_account_events_mark_key', 'outbox_publish',
+                'outbox_rows_consumed', 'outbox_shop_events_drain', 'outbox_status', 'pause_group', 'pgt_ask', 'pgt_bury',
+                'pgt_check_origin', 'pgt_check_poll', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
+                'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
+                'pgt_group', 'pgt_group_state', 'pgt_has_lease', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting',
+                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_note_version', 'pgt_outbox_ahead', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name',
+                'pgt_outbox_next', 'pgt_outbox_seen', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at',
+                'pgt_publishers', 'pgt_raise_lease_lost', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
+                'pgt_require_read_committed', 'pgt_restored', 'pgt_running', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check',
+                'pgt_settle', 'pgt_start', 'pgt_take_over', 'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes',
+                'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick',
+                'tick_once'
+            ]::name[], true)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'events'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: events in events)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('events.pgt_extension')
+    )
+    order by t.name <> 'events.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'events')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: events in events).'
+                when v_found.name = 'events.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 select events.detach();
 
 drop procedure events.run("interval", "interval");
@@ -12,6 +113,7 @@ drop function events.pgt_check_origin();
 drop function events.after_restore();
 drop function events.detach();
 drop function events.attach();
+drop function events.pgt_note_version();
 drop function events.pgt_watch_consumers();
 drop function events.pgt_trim_leases();
 drop function events.pgt_is_idle(events.pgt_consumer_groups, "interval");
@@ -67,6 +169,7 @@ drop function events.outbox_status(text);
 drop function events.pgt_outbox_counts(text);
 drop function events.pgt_outbox_sizes();
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
+drop function events.pgt_publication(name, regclass, bool);
 drop function events.outbox_account_events_drain(int4);
 drop function events.outbox_shop_events_drain(int4);
 drop function events.pgt_safe_point(text, bool);
@@ -102,7 +205,9 @@ drop sequence events.pgt_group_no;
 drop view events.pgt_outbox_config;
 drop table events.pgt_outbox_state;
 drop table events.pgt_outboxes;
+drop function events.pgt_restored();
 drop table events.pgt_tasks;
+drop table events.pgt_version_history;
 drop table events.pgt_origin;
 drop function events.pgt_setting(text);
 drop trigger pgt_settings_check on events.pgt_settings;

@@ -2,6 +2,112 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension sales did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('sales', array[
+                'large_orders_last_xid', 'pgt_change_no', 'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history',
+                'pgt_refresh_history_started', 'pgt_settings', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state',
+                'pgt_stream_table_config', 'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
+            ]::name[], false)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('sales', array[
+                'after_restore', 'attach', 'best_customers_aside', 'best_customers_attach', 'best_customers_explain', 'best_customers_fit',
+                'best_customers_merge', 'best_customers_rebuild', 'best_customers_refresh', 'best_customers_swap', 'best_customers_tick',
+                'best_customers_waiting', 'changes_public_captured_payments_attach', 'changes_public_captured_payments_delete',
+                'changes_public_captured_payments_insert', 'changes_public_captured_payments_row',
+                'changes_public_captured_payments_truncate', 'changes_public_captured_payments_update', 'changes_public_customers_attach',
+                'changes_public_customers_delete', 'changes_public_customers_insert', 'changes_public_customers_row',
+                'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
+                'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
+                'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
+                'check_stream_table', 'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain',
+                'customer_payments_fit', 'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh',
+                'customer_payments_tick', 'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history',
+                'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
+                'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
+                'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
+                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as', 'pgt_capture',
+                'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
+                'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
+                'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
+                'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
+                'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
+                'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
+                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+            ]::name[], false)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: sales in sales)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('sales.pgt_extension')
+    )
+    order by t.name <> 'sales.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'sales')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'sales', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: sales in sales).'
+                when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 -- Makes schema sales for extension sales, unless it is there.
 do $do$
 begin
@@ -12,7 +118,7 @@ begin
 end;
 $do$;
 
--- The installed version of extension sales: one row.
+-- The installed version of extension sales, and when it was installed: one row.
 create table sales.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -20,7 +126,7 @@ create table sales.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table sales.pgt_extension is 'The installed version of extension sales: one row.';
+comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in sales)';
 
 -- Settings of extension sales, changed by its owner with update; spec_value is what the spec says.
 create table sales.pgt_settings (
@@ -28,7 +134,7 @@ create table sales.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table sales.pgt_settings is 'Settings of extension sales, changed by its owner with update; spec_value is what the spec says.';
+comment on table sales.pgt_settings is 'Settings of extension sales, changed by its owner with update; spec_value is what the spec says. (Sluice: sales in sales)';
 select pg_catalog.pg_extension_config_dump('sales.pgt_settings', '');
 
 -- Refuses settings that no code reads and values that it could not read.
@@ -82,7 +188,7 @@ begin
     return new;
 end;
 $function$;
-comment on function sales.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read.';
+comment on function sales.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: sales in sales)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -136,7 +242,7 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
+comment on function sales.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: sales in sales)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -150,8 +256,25 @@ create table sales.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it.';
+comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: sales in sales)';
 select pg_catalog.pg_extension_config_dump('sales.pgt_origin', '');
+
+-- The versions of extension sales that were installed in this database, one row each, in the order of no.
+--
+-- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
+--
+-- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+create table sales.pgt_version_history (
+    no           integer     not null primary key,
+    version      text        not null,
+    digest       text        not null,
+    flavour      text        not null,
+    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name    name        not null default current_user,
+    installed_at timestamptz not null
+);
+comment on table sales.pgt_version_history is 'The versions of extension sales that were installed in this database, one row each, in the order of no. (Sluice: sales in sales)';
+select pg_catalog.pg_extension_config_dump('sales.pgt_version_history', '');
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table sales.pgt_tasks (
@@ -160,11 +283,147 @@ create table sales.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error.';
+comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: sales in sales)';
+
+-- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
+-- Reads pgt_origin.
+create function sales.pgt_restored()
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select exists (
+        select
+        from sales.pgt_origin o, pg_control_system() c, pg_database d
+        where d.datname = current_database()
+          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
+    )
+$function$;
+comment on function sales.pgt_restored() is 'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
+
+-- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner. Indexes, and sequences that
+-- a table owns, go by their table.
+-- Reads pg_class, pg_depend, pg_description.
+--
+-- p_over: tables that stream tables are views on; a view that reads one is known by that, as users may comment on it.
+create function sales.pgt_is_own(p_relation regclass, p_over text[] default '{}')
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select exists (
+        select
+        from (
+            select p_relation::oid
+            union all
+            select i.indrelid from pg_index i where i.indexrelid = p_relation
+            union all
+            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i') and d.refobjsubid > 0
+        ) o (oid)
+        join pg_class c on c.oid = o.oid
+        where strpos(obj_description(o.oid, 'pg_class'), '(Sluice: sales in sales)') > 0
+              and c.relowner = (select x.relowner from pg_class x where x.oid = 'sales.pgt_origin'::regclass) -- others may have written it
+           or exists (
+               select
+               from pg_depend d
+               join pg_extension x on x.oid = d.refobjid
+               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
+           )
+    ) or exists (
+        select
+        from unnest(p_over) v (name)
+        join pg_depend d on d.refclassid = 'pg_class'::regclass and d.refobjid = to_regclass(v.name) and d.classid = 'pg_rewrite'::regclass
+        join pg_rewrite r on r.oid = d.objid
+        where r.ev_class = p_relation
+    )
+$function$;
+comment on function sales.pgt_is_own(regclass, text[]) is 'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
+
+-- Marks a table or view as made by extension sales.
+-- Writes its comment.
+create function sales.pgt_adopt(p_relation regclass)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    case (select c.relkind from pg_class c where c.oid = p_relation)
+        when 'v' then execute format('comment on view %s is %L', p_relation, '(Sluice: sales in sales)');
+        when 'r' then execute format('comment on table %s is %L', p_relation, '(Sluice: sales in sales)');
+        else null; -- it goes by its table
+    end case;
+end;
+$function$;
+comment on function sales.pgt_adopt(regclass) is 'Marks a table or view as made by extension sales. (Sluice: sales in sales)';
+
+-- Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced.
+-- Reads pg_class, pgt_origin.
+--
+-- p_over: as pgt_is_own has it.
+--
+-- A dump without comments has no marks: until after_restore() has run, what has the name is taken for ours, and marked.
+create function sales.pgt_missing(p_relation text, variadic p_over text[] default '{}')
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_relation regclass := to_regclass(p_relation);
+    v_owner    regrole := coalesce(
+        (select c.relowner from pg_class c where c.oid = v_relation), (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+    )::regrole;
+begin
+    if v_relation is null and to_regtype(p_relation) is null then
+        return true;
+    elsif sales.pgt_is_own(v_relation, p_over) then
+        return false;
+    elsif sales.pgt_restored() then
+        perform sales.pgt_adopt(v_relation);
+        return false;
+    end if;
+    raise exception using
+        errcode = '42710',
+        message = 'relation already exists: ' || p_relation,
+        detail = format('It is of role %s, and extension %s did not make it.', v_owner, 'sales'),
+        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its comment with (Sluice: sales in sales).';
+end;
+$function$;
+comment on function sales.pgt_missing(text, text[]) is 'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: sales in sales)';
+
+-- Drops a relation, if it is there and extension sales made it.
+-- Reads pg_class.
+--
+-- p_over: as pgt_is_own has it.
+create function sales.pgt_drop_own(p_relation text, variadic p_over text[] default '{}')
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_relation regclass := to_regclass(p_relation);
+begin
+    if not sales.pgt_is_own(v_relation, p_over) and not sales.pgt_restored() then
+        if v_relation is not null then
+            raise notice '% stays: extension % did not make it', p_relation, 'sales';
+        end if;
+        return;
+    end if;
+    case (select c.relkind from pg_class c where c.oid = v_relation)
+        when 'v' then execute format('drop view %s', v_relation);
+        when 'S' then execute format('drop sequence %s', v_relation);
+        when 'i' then execute format('drop index %s', v_relation);
+        when 'r' then execute format('drop table %s', v_relation);
+        else null; -- it is not there
+    end case;
+end;
+$function$;
+comment on function sales.pgt_drop_own(text, text[]) is 'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
 
 -- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes.
 create sequence sales.pgt_change_no as bigint cache 1;
-comment on sequence sales.pgt_change_no is 'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes.';
+comment on sequence sales.pgt_change_no is 'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes. (Sluice: sales in sales)';
 
 -- The stream tables of extension sales, one row each, as the spec has them.
 create table sales.pgt_stream_table_config (
@@ -182,7 +441,7 @@ create table sales.pgt_stream_table_config (
     path_tables      text[], -- what the group reads besides, without a change log
     path_foreign     text    -- one of these whose changes no transaction of this database shows
 );
-comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them.';
+comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them. (Sluice: sales in sales)';
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
 --
@@ -211,7 +470,7 @@ create table sales.pgt_stream_table_state (
     logged             boolean     not null default false,
     unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
-comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went.';
+comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went. (Sluice: sales in sales)';
 
 -- What stream tables read.
 --
@@ -233,7 +492,7 @@ create table sales.pgt_source_config (
     always        name[]  not null, -- those that fire for statements of replicas, too
     readers       text[]  not null  -- stream tables
 );
-comment on table sales.pgt_source_config is 'What stream tables read.';
+comment on table sales.pgt_source_config is 'What stream tables read. (Sluice: sales in sales)';
 
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
 --
@@ -249,7 +508,7 @@ create table sales.pgt_source_reader (
     alike        name[] not null,
     primary key (source, stream_table)
 );
-comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table.';
+comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table. (Sluice: sales in sales)';
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
@@ -265,7 +524,7 @@ create table sales.pgt_source_state (
     problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
 );
-comment on table sales.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees.';
+comment on table sales.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees. (Sluice: sales in sales)';
 
 -- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
 --
@@ -333,7 +592,7 @@ left join lateral (
     where b.stream_table = s.stream_table
 ) o on true
 order by s.refresh_order;
-comment on view sales.pgt_stream_tables is 'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.';
+comment on view sales.pgt_stream_tables is 'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -347,7 +606,7 @@ create table sales.pgt_refresh_history (
     deleted      bigint      not null default 0,
     error        text
 );
-comment on table sales.pgt_refresh_history is 'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.';
+comment on table sales.pgt_refresh_history is 'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. (Sluice: sales in sales)';
 
 create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_table, started_at);
 
@@ -362,7 +621,7 @@ create function sales.pgt_fit(p_value anyelement, p_as anyelement, p_rank intege
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_fit(anyelement, anyelement, int4) is 'Gives p_value where it is of the type of p_as, which is what a change log stores.';
+comment on function sales.pgt_fit(anyelement, anyelement, int4) is 'Gives p_value where it is of the type of p_as, which is what a change log stores. (Sluice: sales in sales)';
 
 -- Gives p_as, a null, where p_value is of another type than the change log stores: its column's type was altered since.
 -- From the capture functions. The writer goes on; the next refresh finds the alteration and recomputes.
@@ -372,7 +631,45 @@ create function sales.pgt_fit(p_value anyelement, p_as anycompatible, p_rank big
     immutable
     parallel safe
 as $function$select $2$function$;
-comment on function sales.pgt_fit(anyelement, anycompatible, int8) is 'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since.';
+comment on function sales.pgt_fit(anyelement, anycompatible, int8) is 'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since. (Sluice: sales in sales)';
+
+-- Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error.
+-- Reads pg_trigger.
+--
+-- p_arguments: one with other arguments is missing; null: any will do.
+create function sales.pgt_trigger_missing(p_table regclass, p_trigger name, p_arguments text[] default null)
+    returns boolean
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_trigger record;
+begin
+    select t.tgfoid::regprocedure as function,
+           p.pronamespace = 'sales'::regnamespace as own,
+           array(
+               select a.argument
+               from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) a (argument)
+               where a.argument <> ''
+           ) as arguments
+    into v_trigger
+    from pg_trigger t
+    join pg_proc p on p.oid = t.tgfoid
+    where t.tgrelid = p_table and t.tgname = p_trigger;
+    if v_trigger.own then
+        return v_trigger.arguments <> p_arguments is true;
+    elsif v_trigger.own is null then
+        return true;
+    end if;
+    raise exception using
+        errcode = '42710',
+        message = format('trigger already exists: %I on %s', p_trigger, p_table),
+        detail = format('It calls function %s, which extension %s did not make.', v_trigger.function, 'sales'),
+        hint = 'Rename or drop it, or give the extension another name.';
+end;
+$function$;
+comment on function sales.pgt_trigger_missing(regclass, name, text[]) is 'Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error. (Sluice: sales in sales)';
 
 -- Lists a table, its partitions and what inherits from it, each once.
 -- Reads pg_inherits.
@@ -396,7 +693,7 @@ begin
     from below b;
 end;
 $function$;
-comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once.';
+comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once. (Sluice: sales in sales)';
 
 -- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a
 -- partition of or inherits from.
@@ -425,7 +722,7 @@ begin
     order by max(a.level) desc, a.member;
 end;
 $function$;
-comment on function sales.pgt_above(oid) is 'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a partition of or inherits from.';
+comment on function sales.pgt_above(oid) is 'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a partition of or inherits from. (Sluice: sales in sales)';
 
 -- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no
 -- others. A column that the source has lost does no harm: what does not read it goes on.
@@ -460,7 +757,7 @@ as $function$
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no others. A column that the source has lost does no harm: what does not read it goes on.';
+comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no others. A column that the source has lost does no harm: what does not read it goes on. (Sluice: sales in sales)';
 
 -- The labels of an enum, or of the one that a type's elements or values are of; null if there is none.
 -- Reads pg_type, pg_enum.
@@ -479,7 +776,7 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_type_labels(oid) is 'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none.';
+comment on function sales.pgt_type_labels(oid) is 'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
 
 -- Tells one state of a table's indexes from another.
 -- Reads pg_index.
@@ -497,7 +794,7 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_source_indexes(oid) is 'Tells one state of a table''s indexes from another.';
+comment on function sales.pgt_source_indexes(oid) is 'Tells one state of a table''s indexes from another. (Sluice: sales in sales)';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, the change log and the table for what is pending.
@@ -562,7 +859,7 @@ begin
     return v_shape;
 end;
 $function$;
-comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, the change log and the table for what is pending.';
+comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, the change log and the table for what is pending. (Sluice: sales in sales)';
 
 -- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
 -- Null for a table with others below it, whose shape has to be looked at.
@@ -609,7 +906,7 @@ begin
     return v_look;
 end;
 $function$;
-comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at.';
+comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at. (Sluice: sales in sales)';
 
 -- Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.
 -- Reads pg_class, pg_index, pg_attribute, pg_inherits.
@@ -633,7 +930,7 @@ as $function$
           and (r.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = r.oid))
     );
 $function$;
-comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.';
+comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives. (Sluice: sales in sales)';
 
 -- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
@@ -794,7 +1091,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.';
+comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well. (Sluice: sales in sales)';
 
 -- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
 -- Writes the table's triggers.
@@ -811,7 +1108,7 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.';
+comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both. (Sluice: sales in sales)';
 
 -- Gives the triggers of a source to what is below it, and takes them from what no longer is.
 -- Reads pgt_source_config, pg_trigger, pg_inherits; writes tables of the users'.
@@ -870,7 +1167,7 @@ begin
                    'for each ' || case when t.tgtype::integer & 1 <> 0 then 'row' else 'statement' end
                ] as sees,
                array(
-                   select quote_literal(a.argument)
+                   select a.argument
                    from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) a (argument)
                    where a.argument <> ''
                ) as arguments
@@ -896,9 +1193,10 @@ begin
           )
         order by m.member, t.tgname
     loop
+        continue when not sales.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments); -- which is an error if others have it
         execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
             v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function,
-            array_to_string(v_trigger.arguments, ', '));
+            (select string_agg(quote_literal(a.argument), ', ') from unnest(v_trigger.arguments) a (argument)));
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
 
@@ -917,7 +1215,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is.';
+comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is. (Sluice: sales in sales)';
 
 -- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps
 -- one of them from being refreshed is noted with what to do.
@@ -999,6 +1297,7 @@ begin
                     format('source %s cannot be followed: %s', p_source, sqlerrm),
                     case sqlstate
                         when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next refresh.', current_user)
+                        when '42710' then 'Rename or drop what has the name. It is tried again at the next refresh.'
                         when '55P03' then 'Somebody has written it for a long time. Ticks try it again after ten seconds.'
                         else 'It is tried again at the next refresh.'
                     end,
@@ -1032,7 +1331,7 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do.';
+comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do. (Sluice: sales in sales)';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
@@ -1102,7 +1401,7 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_sources_fit(text, bool) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.';
+comment on function sales.pgt_sources_fit(text, bool) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on. (Sluice: sales in sales)';
 
 -- Raises what keeps a stream table from being refreshed, if its sources do not fit.
 -- Reads pgt_source_config, pgt_source_state.
@@ -1131,7 +1430,7 @@ begin
         hint = v_state.hint;
 end;
 $function$;
-comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit.';
+comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
 
 -- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
@@ -1160,7 +1459,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_watch_sources() is 'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.';
+comment on function sales.pgt_watch_sources() is 'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in sales)';
 
 insert into sales.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
@@ -1246,7 +1545,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_insert() is 'Logs rows inserted into public.customers.';
+comment on function sales.changes_public_customers_insert() is 'Logs rows inserted into public.customers. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_insert() from public;
 
@@ -1270,7 +1569,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more.';
+comment on function sales.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_update() from public;
 
@@ -1290,7 +1589,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_delete() is 'Logs rows deleted from public.customers.';
+comment on function sales.changes_public_customers_delete() is 'Logs rows deleted from public.customers. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_delete() from public;
 
@@ -1309,7 +1608,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.';
+comment on function sales.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_truncate() from public;
 
@@ -1345,7 +1644,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits.';
+comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_row() from public;
 
@@ -1363,7 +1662,7 @@ declare
     v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_customers') is not null and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
+    if not sales.pgt_missing('sales.changes_public_customers') and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
         drop table sales.changes_public_customers;
     end if;
     if to_regclass('sales.changes_public_customers') is null then
@@ -1381,34 +1680,34 @@ begin
         -- New rows are beyond a transaction; so is what may be pruned.
         create index changes_public_customers_xid on sales.changes_public_customers (__xid);
         create index changes_public_customers_truncated on sales.changes_public_customers (__xid) where __mult = 0;
-        comment on table sales.changes_public_customers is 'Signed rows by which public.customers changed, made by Sluice extension sales.';
+        comment on table sales.changes_public_customers is 'Signed rows by which public.customers changed. (Sluice: sales in sales)';
     end if;
     if v_each then
         drop trigger if exists sales_log_insert_public_customers on public.customers;
         drop trigger if exists sales_log_update_public_customers on public.customers;
         drop trigger if exists sales_log_delete_public_customers on public.customers;
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_insert_public_customers') then
+    if not v_each and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_insert_public_customers') then
         create trigger sales_log_insert_public_customers after insert on public.customers
             referencing new table as new_rows
             for each statement execute function sales.changes_public_customers_insert();
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_update_public_customers') then
+    if not v_each and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_update_public_customers') then
         create trigger sales_log_update_public_customers after update on public.customers
             referencing old table as old_rows new table as new_rows
             for each statement execute function sales.changes_public_customers_update();
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_delete_public_customers') then
+    if not v_each and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_delete_public_customers') then
         create trigger sales_log_delete_public_customers after delete on public.customers
             referencing old table as old_rows
             for each statement execute function sales.changes_public_customers_delete();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_truncate_public_customers') then
+    if sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_truncate_public_customers') then
         create trigger sales_log_truncate_public_customers after truncate on public.customers
             for each statement execute function sales.changes_public_customers_truncate();
         alter table public.customers enable always trigger sales_log_truncate_public_customers;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.customers'::regclass and t.tgname = 'sales_log_row_public_customers' and (t.tgnargs > 0) = v_each) then
+    if sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_row_public_customers', case when v_each then array['each'] else '{}' end) then
         drop trigger if exists sales_log_row_public_customers on public.customers;
         if v_each then
             create trigger sales_log_row_public_customers after insert or update or delete on public.customers
@@ -1422,7 +1721,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_public_customers_attach() is 'Makes the change log of public.customers and the triggers that fill it, where they are missing.';
+comment on function sales.changes_public_customers_attach() is 'Makes the change log of public.customers and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
 -- Logs rows inserted into public.orders.
 -- Writes sales.changes_public_orders.
@@ -1446,7 +1745,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_insert() is 'Logs rows inserted into public.orders.';
+comment on function sales.changes_public_orders_insert() is 'Logs rows inserted into public.orders. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_insert() from public;
 
@@ -1470,7 +1769,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more.';
+comment on function sales.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_update() from public;
 
@@ -1490,7 +1789,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_delete() is 'Logs rows deleted from public.orders.';
+comment on function sales.changes_public_orders_delete() is 'Logs rows deleted from public.orders. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_delete() from public;
 
@@ -1509,7 +1808,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.';
+comment on function sales.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_truncate() from public;
 
@@ -1545,7 +1844,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits.';
+comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_row() from public;
 
@@ -1563,7 +1862,7 @@ declare
     v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
+    if not sales.pgt_missing('sales.changes_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
         drop table sales.changes_public_orders;
     end if;
     if to_regclass('sales.changes_public_orders') is null then
@@ -1581,34 +1880,34 @@ begin
         -- New rows are beyond a transaction; so is what may be pruned.
         create index changes_public_orders_xid on sales.changes_public_orders (__xid);
         create index changes_public_orders_truncated on sales.changes_public_orders (__xid) where __mult = 0;
-        comment on table sales.changes_public_orders is 'Signed rows by which public.orders changed, made by Sluice extension sales.';
+        comment on table sales.changes_public_orders is 'Signed rows by which public.orders changed. (Sluice: sales in sales)';
     end if;
     if v_each then
         drop trigger if exists sales_log_insert_public_orders on public.orders;
         drop trigger if exists sales_log_update_public_orders on public.orders;
         drop trigger if exists sales_log_delete_public_orders on public.orders;
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_insert_public_orders') then
+    if not v_each and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_insert_public_orders') then
         create trigger sales_log_insert_public_orders after insert on public.orders
             referencing new table as new_rows
             for each statement execute function sales.changes_public_orders_insert();
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_update_public_orders') then
+    if not v_each and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_update_public_orders') then
         create trigger sales_log_update_public_orders after update on public.orders
             referencing old table as old_rows new table as new_rows
             for each statement execute function sales.changes_public_orders_update();
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_delete_public_orders') then
+    if not v_each and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_delete_public_orders') then
         create trigger sales_log_delete_public_orders after delete on public.orders
             referencing old table as old_rows
             for each statement execute function sales.changes_public_orders_delete();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_truncate_public_orders') then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_truncate_public_orders') then
         create trigger sales_log_truncate_public_orders after truncate on public.orders
             for each statement execute function sales.changes_public_orders_truncate();
         alter table public.orders enable always trigger sales_log_truncate_public_orders;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_log_row_public_orders' and (t.tgnargs > 0) = v_each) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_row_public_orders', case when v_each then array['each'] else '{}' end) then
         drop trigger if exists sales_log_row_public_orders on public.orders;
         if v_each then
             create trigger sales_log_row_public_orders after insert or update or delete on public.orders
@@ -1622,7 +1921,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_public_orders_attach() is 'Makes the change log of public.orders and the triggers that fill it, where they are missing.';
+comment on function sales.changes_public_orders_attach() is 'Makes the change log of public.orders and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
 -- Logs rows inserted into public.captured_payments.
 -- Writes sales.changes_public_captured_payments.
@@ -1646,7 +1945,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments.';
+comment on function sales.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_insert() from public;
 
@@ -1670,7 +1969,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more.';
+comment on function sales.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_update() from public;
 
@@ -1690,7 +1989,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments.';
+comment on function sales.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_delete() from public;
 
@@ -1709,7 +2008,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.';
+comment on function sales.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_truncate() from public;
 
@@ -1745,7 +2044,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits.';
+comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_row() from public;
 
@@ -1763,7 +2062,7 @@ declare
     v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_public_captured_payments') is not null and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
+    if not sales.pgt_missing('sales.changes_public_captured_payments') and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
         drop table sales.changes_public_captured_payments;
     end if;
     if to_regclass('sales.changes_public_captured_payments') is null then
@@ -1781,34 +2080,34 @@ begin
         -- New rows are beyond a transaction; so is what may be pruned.
         create index changes_public_captured_payments_xid on sales.changes_public_captured_payments (__xid);
         create index changes_public_captured_payments_truncated on sales.changes_public_captured_payments (__xid) where __mult = 0;
-        comment on table sales.changes_public_captured_payments is 'Signed rows by which public.captured_payments changed, made by Sluice extension sales.';
+        comment on table sales.changes_public_captured_payments is 'Signed rows by which public.captured_payments changed. (Sluice: sales in sales)';
     end if;
     if v_each then
         drop trigger if exists sales_log_insert_public_captured_payments on public.captured_payments;
         drop trigger if exists sales_log_update_public_captured_payments on public.captured_payments;
         drop trigger if exists sales_log_delete_public_captured_payments on public.captured_payments;
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_insert_public_captured_payments') then
+    if not v_each and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_insert_public_captured_payments') then
         create trigger sales_log_insert_public_captured_payments after insert on public.captured_payments
             referencing new table as new_rows
             for each statement execute function sales.changes_public_captured_payments_insert();
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_update_public_captured_payments') then
+    if not v_each and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_update_public_captured_payments') then
         create trigger sales_log_update_public_captured_payments after update on public.captured_payments
             referencing old table as old_rows new table as new_rows
             for each statement execute function sales.changes_public_captured_payments_update();
     end if;
-    if not v_each and not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_delete_public_captured_payments') then
+    if not v_each and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_delete_public_captured_payments') then
         create trigger sales_log_delete_public_captured_payments after delete on public.captured_payments
             referencing old table as old_rows
             for each statement execute function sales.changes_public_captured_payments_delete();
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_truncate_public_captured_payments') then
+    if sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_truncate_public_captured_payments') then
         create trigger sales_log_truncate_public_captured_payments after truncate on public.captured_payments
             for each statement execute function sales.changes_public_captured_payments_truncate();
         alter table public.captured_payments enable always trigger sales_log_truncate_public_captured_payments;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.captured_payments'::regclass and t.tgname = 'sales_log_row_public_captured_payments' and (t.tgnargs > 0) = v_each) then
+    if sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_row_public_captured_payments', case when v_each then array['each'] else '{}' end) then
         drop trigger if exists sales_log_row_public_captured_payments on public.captured_payments;
         if v_each then
             create trigger sales_log_row_public_captured_payments after insert or update or delete on public.captured_payments
@@ -1822,7 +2121,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.';
+comment on function sales.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
 -- Makes the change log of sales.customer_payments where it is missing.
 -- Writes sales.changes_sales_customer_payments.
@@ -1835,7 +2134,7 @@ as $function$
 #variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if to_regclass('sales.changes_sales_customer_payments') is not null and not sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid']::name[]) then
+    if not sales.pgt_missing('sales.changes_sales_customer_payments') and not sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid']::name[]) then
         drop table sales.changes_sales_customer_payments;
     end if;
     if to_regclass('sales.changes_sales_customer_payments') is null then
@@ -1853,11 +2152,11 @@ begin
         -- New rows are beyond a transaction; so is what may be pruned.
         create index changes_sales_customer_payments_xid on sales.changes_sales_customer_payments (__xid);
         create index changes_sales_customer_payments_truncated on sales.changes_sales_customer_payments (__xid) where __mult = 0;
-        comment on table sales.changes_sales_customer_payments is 'Signed rows by which sales.customer_payments changed, made by Sluice extension sales.';
+        comment on table sales.changes_sales_customer_payments is 'Signed rows by which sales.customer_payments changed. (Sluice: sales in sales)';
     end if;
 end;
 $function$;
-comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments where it is missing.';
+comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments where it is missing. (Sluice: sales in sales)';
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
@@ -1867,7 +2166,7 @@ comment on function sales.changes_sales_customer_payments_attach() is 'Makes the
 create table sales.pgt_open_setting (
     name text not null
 );
-comment on table sales.pgt_open_setting is 'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept: one setting for all stream tables in immediate mode that follow the same tables.';
+comment on table sales.pgt_open_setting is 'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
 
 alter table sales.pgt_open_setting enable row level security;
 
@@ -1889,7 +2188,7 @@ begin
         hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
 end;
 $function$;
-comment on function sales.pgt_uncounted(regclass) is 'Says that the count of open statements was lost, on which stream tables in immediate mode rely.';
+comment on function sales.pgt_uncounted(regclass) is 'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
 
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
 -- Reads and writes nothing.
@@ -1907,7 +2206,7 @@ begin
         hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.';
+comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it. (Sluice: sales in sales)';
 
 -- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
 -- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
@@ -1920,7 +2219,7 @@ create function sales.pgt_as(p_value anyelement, p_kept anyelement, p_column tex
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_as(anyelement, anyelement, text) is 'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.';
+comment on function sales.pgt_as(anyelement, anyelement, text) is 'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made for. (Sluice: sales in sales)';
 
 -- Says that a column was altered to another type than stream tables in immediate mode were made for.
 -- Reads and writes nothing.
@@ -1938,7 +2237,7 @@ begin
         hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it for one of them.';
 end;
 $function$;
-comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is 'Says that a column was altered to another type than stream tables in immediate mode were made for.';
+comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is 'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
 
 -- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
 -- Reads and writes nothing.
@@ -1957,7 +2256,7 @@ begin
         hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.';
+comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date. (Sluice: sales in sales)';
 
 -- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so.
 --
@@ -1974,7 +2273,7 @@ as $function$
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
 $function$;
-comment on function sales.present_public_orders(anyelement) is 'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so.';
+comment on function sales.present_public_orders(anyelement) is 'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so. (Sluice: sales in sales)';
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales.large_orders_rows.
@@ -2091,7 +2390,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each insert.';
+comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_insert() from public;
 
@@ -2255,7 +2554,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each update.';
+comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_update() from public;
 
@@ -2368,7 +2667,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each delete.';
+comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_delete() from public;
 
@@ -2398,7 +2697,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated.';
+comment on function sales.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_truncate() from public;
 
@@ -2443,7 +2742,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row.';
+comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_row() from public;
 
@@ -2457,11 +2756,12 @@ create function sales.now_public_orders_attach()
 as $function$
 declare
     v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
+    v_arguments text[] := case when v_logs then array['log'] else '{}' end;
 begin
-    if to_regclass('sales.pending_public_orders') is not null and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
+    if not sales.pgt_missing('sales.pending_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
         -- Those who write it have nothing pending then.
         lock table public.orders in share row exclusive mode;
-        drop view if exists sales.absent_public_orders;
+        perform sales.pgt_drop_own('sales.absent_public_orders');
         drop table sales.pending_public_orders;
     end if;
     if to_regclass('sales.pending_public_orders') is null then
@@ -2473,9 +2773,10 @@ begin
         alter table sales.pending_public_orders alter __xid set default pg_current_xact_id();
         -- What other transactions left behind, dead, is not even looked at.
         create index pending_public_orders_xid on sales.pending_public_orders (__xid);
-        comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction, made by Sluice extension sales.';
+        comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction. (Sluice: sales in sales)';
     end if;
     -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
+    perform sales.pgt_missing('sales.absent_public_orders');
     create or replace view sales.absent_public_orders as
     select null::sales.pending_public_orders as __kept,
            sales.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
@@ -2483,27 +2784,28 @@ begin
            sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
            sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
     from (select (null::sales.pending_public_orders).*) p;
+    comment on view sales.absent_public_orders is 'Stands for columns that public.orders has no longer. (Sluice: sales in sales)';
     -- With an argument more they only log; without it they keep up to date.
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_insert_public_orders' and (t.tgnargs > 0) = v_logs) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_update_public_orders' and (t.tgnargs > 0) = v_logs) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_delete_public_orders' and (t.tgnargs > 0) = v_logs) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_truncate_public_orders' and (t.tgnargs > 0) = v_logs) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable always trigger sales_now_truncate_public_orders;
     end if;
-    if not exists (select from pg_trigger t where t.tgrelid = 'public.orders'::regclass and t.tgname = 'sales_now_row_public_orders' and (t.tgnargs > 0) = v_logs) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
     end if;
 end;
 $function$;
-comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.';
+comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending. (Sluice: sales in sales)';
 
 -- Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.
 -- Writes sales.large_orders_rows, sales.large_orders.
@@ -2516,7 +2818,7 @@ create function sales.large_orders_attach()
 as $function$
 #variable_conflict use_column
 begin
-    if to_regclass('sales.large_orders_rows') is null then
+    if sales.pgt_missing('sales.large_orders_rows') then
         -- The server names the types: those of the query.
         create table sales.large_orders_rows as
         select q.order_id, q.customer_id, q.status, q.amount
@@ -2528,25 +2830,26 @@ WHERE amount >= 150
         with no data;
         alter table sales.large_orders_rows alter order_id set not null;
         create unique index large_orders_key on sales.large_orders_rows (order_id);
-        comment on table sales.large_orders_rows is 'What stream table sales.large_orders stores, made by Sluice extension sales.';
+        comment on table sales.large_orders_rows is 'What stream table sales.large_orders stores. (Sluice: sales in sales)';
     end if;
-    if to_regclass('sales.large_orders') is null then
+    if sales.pgt_missing('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old') then
         create view sales.large_orders as
         select r.order_id, r.customer_id, r.status, r.amount
         from sales.large_orders_rows r;
         comment on view sales.large_orders is 'Stream table of Sluice extension sales:
 SELECT order_id, customer_id, status, amount
 FROM orders
-WHERE amount >= 150';
+WHERE amount >= 150
+(Sluice: sales in sales)';
     end if;
     -- The view is read-only, whatever was granted on it.
-    if not exists (select from pg_trigger t where t.tgrelid = 'sales.large_orders'::regclass and t.tgname = 'sales_read_only') then
+    if sales.pgt_trigger_missing('sales.large_orders'::regclass, 'sales_read_only') then
         create trigger sales_read_only instead of insert or update or delete on sales.large_orders
             for each row execute function sales.pgt_read_only();
     end if;
 end;
 $function$;
-comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.';
+comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
 -- Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
 -- Writes sales.large_orders_rows, sales.large_orders, sales.pgt_stream_table_state.
@@ -2621,8 +2924,9 @@ WHERE amount >= 150
         where c.oid = to_regclass('sales.large_orders') and c.reloptions is not null
     );
     begin
-        drop view if exists sales.large_orders;
-        drop table if exists sales.large_orders_rows, sales.large_orders_rows_old;
+        perform sales.pgt_drop_own('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old');
+        perform sales.pgt_drop_own('sales.large_orders_rows');
+        perform sales.pgt_drop_own('sales.large_orders_rows_old');
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
@@ -2638,11 +2942,11 @@ WHERE amount >= 150
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
 end;
 $function$;
-comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
+comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
 -- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
 create sequence sales.large_orders_last_xid as bigint cache 1;
-comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.';
+comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
@@ -2742,7 +3046,7 @@ from d1
     from delta d;
 end;
 $function$;
-comment on function sales.large_orders_rebuild() is 'Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.';
+comment on function sales.large_orders_rebuild() is 'Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
 
 -- Applies to stream table sales.large_orders what is pending in this transaction.
 -- Reads sales.pending_public_orders; writes sales.large_orders_rows.
@@ -2889,7 +3193,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what is pending in this transaction.';
+comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what is pending in this transaction. (Sluice: sales in sales)';
 
 -- Brings stream table sales.large_orders up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.large_orders_rows, sales.pgt_refresh_history.
@@ -2925,7 +3229,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.large_orders_refresh(bool) is 'Brings stream table sales.large_orders up to date, by its changes if it can, and notes that.';
+comment on function sales.large_orders_refresh(bool) is 'Brings stream table sales.large_orders up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
 
 -- Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it.
 -- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.large_orders_rows.
@@ -3030,7 +3334,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.large_orders_tick(bool) is 'Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it.';
+comment on function sales.large_orders_tick(bool) is 'Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
 
 -- How stream table sales.large_orders is kept up to date, and where it stands, line by line.
 -- Reads sales.pgt_stream_table_state, pg_index.
@@ -3072,7 +3376,7 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.large_orders_explain() is 'How stream table sales.large_orders is kept up to date, and where it stands, line by line.';
+comment on function sales.large_orders_explain() is 'How stream table sales.large_orders is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
@@ -3096,7 +3400,7 @@ create function sales.customer_payments_attach()
 as $function$
 #variable_conflict use_column
 begin
-    if to_regclass('sales.customer_payments_rows') is null then
+    if sales.pgt_missing('sales.customer_payments_rows') then
         -- The server names the types: those of the query. Groups change in place: room for new versions beside the old ones.
         create table sales.customer_payments_rows with (fillfactor = 70) as
         select s.*
@@ -3124,12 +3428,12 @@ from d1
         alter table sales.customer_payments_rows alter customer_id set not null;
         alter table sales.customer_payments_rows alter name set not null;
         create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
-        comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores, made by Sluice extension sales.';
+        comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores. (Sluice: sales in sales)';
     end if;
-    if to_regclass('sales.customer_payments_idx1') is null then
+    if not exists (select from pg_index i where i.indrelid = 'sales.customer_payments_rows'::regclass and i.indexrelid = to_regclass('sales.customer_payments_idx1')) then
         create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
     end if;
-    if to_regclass('sales.customer_payments') is null then
+    if sales.pgt_missing('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old') then
         create view sales.customer_payments as
         select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max4 as last_paid_at
         from sales.customer_payments_rows r;
@@ -3138,16 +3442,17 @@ SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
-GROUP BY c.customer_id, c.name';
+GROUP BY c.customer_id, c.name
+(Sluice: sales in sales)';
     end if;
     -- The view is read-only, whatever was granted on it.
-    if not exists (select from pg_trigger t where t.tgrelid = 'sales.customer_payments'::regclass and t.tgname = 'sales_read_only') then
+    if sales.pgt_trigger_missing('sales.customer_payments'::regclass, 'sales_read_only') then
         create trigger sales_read_only instead of insert or update or delete on sales.customer_payments
             for each row execute function sales.pgt_read_only();
     end if;
 end;
 $function$;
-comment on function sales.customer_payments_attach() is 'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it.';
+comment on function sales.customer_payments_attach() is 'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
 -- Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
 -- Writes sales.customer_payments_rows, sales.customer_payments, sales.pgt_stream_table_state.
@@ -3237,8 +3542,9 @@ from d1
         where c.oid = to_regclass('sales.customer_payments') and c.reloptions is not null
     );
     begin
-        drop view if exists sales.customer_payments;
-        drop table if exists sales.customer_payments_rows, sales.customer_payments_rows_old;
+        perform sales.pgt_drop_own('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old');
+        perform sales.pgt_drop_own('sales.customer_payments_rows');
+        perform sales.pgt_drop_own('sales.customer_payments_rows_old');
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
@@ -3255,7 +3561,7 @@ from d1
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
 end;
 $function$;
-comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
+comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
 -- Applies to stream table sales.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
@@ -3839,7 +4145,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.customer_payments_merge() is 'Applies to stream table sales.customer_payments what its sources'' change logs have that it has not seen; returns how many rows came and went.';
+comment on function sales.customer_payments_merge() is 'Applies to stream table sales.customer_payments what its sources'' change logs have that it has not seen; returns how many rows came and went. (Sluice: sales in sales)';
 
 -- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
 -- Reads what the query reads.
@@ -3875,7 +4181,7 @@ select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s
 $function$;
-comment on function sales.customer_payments_computed(anyelement) is 'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.';
+comment on function sales.customer_payments_computed(anyelement) is 'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
@@ -3988,7 +4294,7 @@ begin
     from delta d;
 end;
 $function$;
-comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went.';
+comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
 
 -- Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_refresh_history.
@@ -4100,7 +4406,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.customer_payments_refresh(bool) is 'Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that.';
+comment on function sales.customer_payments_refresh(bool) is 'Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
 
 -- Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it.
 -- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.customer_payments_rows.
@@ -4202,7 +4508,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.customer_payments_tick(bool) is 'Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it.';
+comment on function sales.customer_payments_tick(bool) is 'Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
 
 -- The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing
 -- and will be recomputed.
@@ -4253,7 +4559,7 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.customer_payments_waiting() is 'The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed.';
+comment on function sales.customer_payments_waiting() is 'The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
 
 -- How stream table sales.customer_payments is kept up to date, and where it stands, line by line.
 -- Reads sales.pgt_stream_table_state, pg_index, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
@@ -4304,7 +4610,7 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.customer_payments_explain() is 'How stream table sales.customer_payments is kept up to date, and where it stands, line by line.';
+comment on function sales.customer_payments_explain() is 'How stream table sales.customer_payments is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
@@ -4330,7 +4636,7 @@ create function sales.best_customers_attach()
 as $function$
 #variable_conflict use_column
 begin
-    if to_regclass('sales.best_customers_rows') is null then
+    if sales.pgt_missing('sales.best_customers_rows') then
         -- The server names the types: those of the query.
         create table sales.best_customers_rows as
         select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
@@ -4343,9 +4649,9 @@ WHERE paid >= 500
         alter table sales.best_customers_rows alter __mult set not null;
         -- Rows are found by a hash of their identity, which may hold nulls, and compared then.
         create index best_customers_hash on sales.best_customers_rows (__hash);
-        comment on table sales.best_customers_rows is 'What stream table sales.best_customers stores, made by Sluice extension sales.';
+        comment on table sales.best_customers_rows is 'What stream table sales.best_customers stores. (Sluice: sales in sales)';
     end if;
-    if to_regclass('sales.best_customers') is null then
+    if sales.pgt_missing('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old') then
         create view sales.best_customers as
         select r.customer_id, r.name, r.paid
         from sales.best_customers_rows r
@@ -4353,16 +4659,17 @@ WHERE paid >= 500
         comment on view sales.best_customers is 'Stream table of Sluice extension sales:
 SELECT customer_id, name, paid
 FROM customer_payments
-WHERE paid >= 500';
+WHERE paid >= 500
+(Sluice: sales in sales)';
     end if;
     -- The view is read-only, whatever was granted on it.
-    if not exists (select from pg_trigger t where t.tgrelid = 'sales.best_customers'::regclass and t.tgname = 'sales_read_only') then
+    if sales.pgt_trigger_missing('sales.best_customers'::regclass, 'sales_read_only') then
         create trigger sales_read_only instead of insert or update or delete on sales.best_customers
             for each row execute function sales.pgt_read_only();
     end if;
 end;
 $function$;
-comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it.';
+comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
 -- Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
 -- Writes sales.best_customers_rows, sales.best_customers, sales.pgt_stream_table_state.
@@ -4437,8 +4744,9 @@ WHERE paid >= 500
         where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
     );
     begin
-        drop view if exists sales.best_customers;
-        drop table if exists sales.best_customers_rows, sales.best_customers_rows_old;
+        perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old');
+        perform sales.pgt_drop_own('sales.best_customers_rows');
+        perform sales.pgt_drop_own('sales.best_customers_rows_old');
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
@@ -4454,7 +4762,7 @@ WHERE paid >= 500
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
 end;
 $function$;
-comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.';
+comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
 -- Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled.
 -- Writes sales.best_customers_rows, sales.best_customers_rows_old, sales.pgt_stream_table_state.
@@ -4491,7 +4799,9 @@ begin
             detail = v_dependents,
             hint = 'Drop them, refresh it, and create them again.';
     end if;
-    if to_regclass('sales.best_customers_rows_old') is null and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
+    if sales.pgt_missing('sales.best_customers_rows_old') and not sales.pgt_missing('sales.best_customers_rows')
+        and not sales.pgt_missing('sales.best_customers', 'sales.best_customers_rows')
+    then
         alter table sales.best_customers_rows rename to best_customers_rows_old;
         for v_index in
             select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid = to_regclass('sales.best_customers_rows_old')
@@ -4499,12 +4809,12 @@ begin
             execute format('alter index %s rename to %I', v_index.name, 'pgt_old_' || v_index.indexrelid);
         end loop;
     else
-        drop table if exists sales.best_customers_rows; -- nobody sees it
+        perform sales.pgt_drop_own('sales.best_customers_rows'); -- nobody sees it
     end if;
     perform sales.best_customers_attach();
 end;
 $function$;
-comment on function sales.best_customers_aside() is 'Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled.';
+comment on function sales.best_customers_aside() is 'Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled. (Sluice: sales in sales)';
 
 -- Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old.
 -- Reads sales.pgt_stream_table_state; writes sales.best_customers, sales.best_customers_rows_old.
@@ -4547,8 +4857,8 @@ begin
         from pg_class c
         where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
     );
-    drop view if exists sales.best_customers;
-    drop table sales.best_customers_rows_old;
+    perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows_old');
+    perform sales.pgt_drop_own('sales.best_customers_rows_old');
     perform sales.best_customers_attach();
     foreach v_each in array v_again loop
         execute v_each;
@@ -4557,7 +4867,7 @@ exception when lock_not_available or deadlock_detected then
     raise notice '%', 'stream table sales.best_customers shows its old rows until nobody reads them: the next tick tries again';
 end;
 $function$;
-comment on function sales.best_customers_swap() is 'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old.';
+comment on function sales.best_customers_swap() is 'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old. (Sluice: sales in sales)';
 
 -- Applies to stream table sales.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
@@ -4819,7 +5129,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.best_customers_merge() is 'Applies to stream table sales.best_customers what its sources'' change logs have that it has not seen; returns how many rows came and went.';
+comment on function sales.best_customers_merge() is 'Applies to stream table sales.best_customers what its sources'' change logs have that it has not seen; returns how many rows came and went. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
@@ -4916,7 +5226,7 @@ from d1
     from delta d;
 end;
 $function$;
-comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went.';
+comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
 
 -- Brings stream table sales.best_customers up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_refresh_history.
@@ -4991,7 +5301,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.best_customers_refresh(bool) is 'Brings stream table sales.best_customers up to date, by its changes if it can, and notes that.';
+comment on function sales.best_customers_refresh(bool) is 'Brings stream table sales.best_customers up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
 
 -- Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it.
 -- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.best_customers_rows.
@@ -5090,7 +5400,7 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.best_customers_tick(bool) is 'Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it.';
+comment on function sales.best_customers_tick(bool) is 'Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
 
 -- The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing
 -- and will be recomputed.
@@ -5119,7 +5429,7 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.best_customers_waiting() is 'The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed.';
+comment on function sales.best_customers_waiting() is 'The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
 
 -- How stream table sales.best_customers is kept up to date, and where it stands, line by line.
 -- Reads sales.pgt_stream_table_state, pg_index, sales.changes_sales_customer_payments.
@@ -5168,7 +5478,7 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.best_customers_explain() is 'How stream table sales.best_customers is kept up to date, and where it stands, line by line.';
+comment on function sales.best_customers_explain() is 'How stream table sales.best_customers is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
@@ -5208,7 +5518,7 @@ begin
     raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
 end;
 $function$;
-comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.';
+comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in sales)';
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
 -- They are sales.large_orders, which follow the same tables.
@@ -5227,7 +5537,7 @@ begin
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
 end;
 $function$;
-comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables.';
+comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 
 -- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
 -- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
@@ -5287,7 +5597,7 @@ begin
     return v_total;
 end;
 $function$;
-comment on function sales.large_orders_catch_up() is 'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that were, a thousand for a fill, and null if another session is at it.';
+comment on function sales.large_orders_catch_up() is 'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
 
 -- Lets the triggers of public.orders keep sales.large_orders up to date,
 -- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
@@ -5323,7 +5633,7 @@ begin
     return true;
 end;
 $function$;
-comment on function sales.large_orders_go_live() is 'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; false if they are not filled or a source was altered.';
+comment on function sales.large_orders_go_live() is 'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; false if they are not filled or a source was altered. (Sluice: sales in sales)';
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
@@ -5373,7 +5683,7 @@ begin
     end if;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill_immediate() is 'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.';
+comment on procedure sales.pgt_fill_immediate() is 'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with. (Sluice: sales in sales)';
 
 -- The full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
@@ -5407,7 +5717,7 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema.';
+comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema. (Sluice: sales in sales)';
 
 -- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.
 -- Reads pgt_stream_table_config, pgt_source_reader.
@@ -5432,7 +5742,7 @@ begin
         hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
 end;
 $function$;
-comment on function sales.pgt_read_only() is 'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.';
+comment on function sales.pgt_read_only() is 'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good. (Sluice: sales in sales)';
 
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
@@ -5447,7 +5757,7 @@ as $function$
     cross join make_interval(secs => s.setting::float8 / 1000) t (after)
     where s.name = 'statement_timeout' and s.setting <> '0' and clock_timestamp() >= statement_timestamp() + t.after
 $function$;
-comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.';
+comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in sales)';
 
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
@@ -5481,7 +5791,7 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.';
+comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
@@ -5539,7 +5849,7 @@ begin
     commit;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.';
+comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in sales)';
 
 -- How each stream table of extension sales is doing, those first that others read.
 -- Reads pgt_stream_tables.
@@ -5561,7 +5871,7 @@ as $function$
     select t.pgt_name::text, t.status, t.effective_mode, t.schedule, t.staleness, t.consecutive_errors, t.last_error
     from sales.pgt_stream_tables t
 $function$;
-comment on function sales.pgt_status() is 'How each stream table of extension sales is doing, those first that others read.';
+comment on function sales.pgt_status() is 'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
 
 -- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
 -- Reads pgt_refresh_history.
@@ -5601,7 +5911,7 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function sales.get_refresh_history(text, int4) is 'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.';
+comment on function sales.get_refresh_history(text, int4) is 'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
 
 -- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
 -- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
@@ -5618,7 +5928,7 @@ begin
     return query select 'sales.best_customers', w.source, w.log, w.waiting from sales.best_customers_waiting() w;
 end;
 $function$;
-comment on function sales.pgt_waiting() is 'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.';
+comment on function sales.pgt_waiting() is 'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
 
 -- How a stream table is kept up to date, and where it stands, line by line.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
@@ -5642,7 +5952,7 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.explain_st(text) is 'How a stream table is kept up to date, and where it stands, line by line.';
+comment on function sales.explain_st(text) is 'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
 -- Writes pgt_stream_table_state; notifies pg_trickle_alert.
@@ -5661,7 +5971,164 @@ begin
     where s.stream_table = v_name;
 end;
 $function$;
-comment on function sales.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.';
+comment on function sales.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
+
+-- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the
+-- next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
+-- Reads pgt_stream_table_config and the columns of the stream table.
+-- From stream_tables in the spec.
+--
+-- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
+-- p_waiting: the function that counts the rows waiting; null to compare the stream table as it is.
+create function sales.pgt_comparison(p_relation regclass, p_waiting regprocedure)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_name   text;
+    v_query  text;
+    v_type   regtype;
+    v_names  text[] := array[]::text[];
+    v_values text := '';
+begin
+    select c.stream_table, c.query
+    into v_name, v_query
+    from sales.pgt_stream_table_config c
+    where to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) = p_relation;
+    if not found then
+        return 'select array[null, null]::bigint[]'; -- the relation is gone
+    end if;
+    for v_type in
+        select a.atttypid::regtype
+        from pg_attribute a
+        where a.attrelid = p_relation and a.attnum > 0 and not a.attisdropped
+        order by a.attnum
+    loop
+        v_names := v_names || format('c%s', cardinality(v_names) + 1);
+        v_values := v_values || ', ' || v_names[cardinality(v_names)];
+        begin
+            execute format('select null::%s group by 1', v_type);
+        exception when undefined_function then -- the type has no equality
+            v_values := v_values || '::text as ' || v_names[cardinality(v_names)];
+        end;
+    end loop;
+    return format($sql$
+select case
+    when exists (
+        select
+        from sales.pgt_stream_table_state s
+        where s.stream_table = %1$L and (s.seen is null or s.refit or s.remake or s.logged or s.unkeyed <> '{}')
+    ) then array[null, null]::bigint[]
+    when not exists (%2$s) then (
+        select array[coalesce(sum(d.n) filter (where d.n > 0), 0), coalesce(-sum(d.n) filter (where d.n < 0), 0)]::bigint[]
+        from (
+            select sum(u.m) as n
+            from (
+                select 1 as m%3$s from (
+%4$s
+                ) q%5$s
+                union all
+                select -1%3$s from %6$s r%5$s
+            ) u%7$s
+            having sum(u.m) <> 0
+        ) d
+    )
+end$sql$,
+        v_name,
+        coalesce('select from ' || p_waiting::text || ' w where w.waiting > 0', 'select where false'),
+        v_values,
+        v_query,
+        ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
+        p_relation,
+        ' group by ' || nullif(array_to_string(v_names, ', '), ''));
+end;
+$function$;
+comment on function sales.pgt_comparison(regclass, regprocedure) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
+
+-- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
+-- many it has too many.
+-- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
+-- From stream_tables in the spec.
+--
+-- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session
+-- refreshes this stream table. In full mode there is no change log, and rows that the next refresh would add or remove count. Both numbers
+-- are null if the next refresh recomputes the stream table whatever it holds, as after TRUNCATE of a source or before it is filled.
+create function sales.check_stream_table(p_name text)
+    returns table (missing bigint, extra bigint)
+    language plpgsql
+    set search_path = pg_catalog, public, sales, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+as $function$
+declare
+    v_name     text := sales.pgt_stream_table(p_name);
+    v_relation regclass;
+    v_merge    regprocedure; -- applies what waits
+    v_waiting  regprocedure; -- counts it
+    v_counts   bigint[];     -- null as long as changes wait
+    v_merged   boolean;
+    v_hint     text;
+    v_until    timestamptz := clock_timestamp() + interval '10 seconds';
+begin
+    perform sales.pgt_check_origin();
+    select to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), f.merge_function::regprocedure, f.waiting_function::regprocedure
+    into v_relation, v_merge, v_waiting
+    from sales.pgt_stream_table_config c
+    left join (values
+        (null, null, null),
+        ('sales.customer_payments', 'sales.customer_payments_merge()', 'sales.customer_payments_waiting()'),
+        ('sales.best_customers', 'sales.best_customers_merge()', 'sales.best_customers_waiting()')
+    ) f (stream_table, merge_function, waiting_function) on f.stream_table = c.stream_table
+    where c.stream_table = v_name;
+
+    execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
+    while v_counts is null loop
+        begin
+            -- In READ COMMITTED the comparison has a later snapshot than the merge: it tells if others committed changes in between.
+            while v_counts is null loop
+                if clock_timestamp() > v_until then
+                    raise exception using
+                        errcode = '55000',
+                        message = format('stream table %s cannot be compared: its sources change too fast', v_name),
+                        detail = 'For 10 seconds, changes were committed between each merge and the comparison.',
+                        hint = 'Call it in a transaction that is REPEATABLE READ.';
+                end if;
+                v_merged := false;
+                perform
+                from sales.pgt_stream_table_state s
+                where s.stream_table = v_name and s.seen is not null
+                for update;
+                exit when not found; -- it is to be recomputed since
+                execute format('select from %s', v_merge);
+                v_merged := true;
+                execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
+            end loop;
+            raise exception using errcode = 'SLR03', message = 'roll back the merge';
+        exception
+            when sqlstate 'SLR03' then
+                null;
+            when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+                if v_merged then
+                    raise; -- the query fails
+                end if;
+                get stacked diagnostics v_hint = pg_exception_hint;
+                if sqlstate = 'SLR01' and v_hint <> '' then
+                    -- It lacks rows that changes are about. Without these changes, it can only be compared as it is.
+                    execute sales.pgt_comparison(v_relation, null) into v_counts;
+                elsif sqlerrm <> 'many changes came at once' then
+                    v_counts := array[null, null]; -- a refresh would recompute it, too
+                end if;
+        end;
+    end loop;
+    return query select v_counts[1], v_counts[2];
+end;
+$function$;
+comment on function sales.check_stream_table(text) is 'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how many it has too many. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
@@ -5692,7 +6159,7 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.pgt_stream_table_alert() is 'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.';
+comment on function sales.pgt_stream_table_alert() is 'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about. (Sluice: sales in sales)';
 
 -- Calls the alert for transitions only; other refreshes pay for the condition.
 create trigger pgt_stream_table_alert
@@ -5746,7 +6213,7 @@ exception when others then
     return 0::bigint;
 end;
 $function$;
-comment on function sales.pgt_trim_history(int4) is 'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; returns how many. It waits for nobody, and notes an error with the task.';
+comment on function sales.pgt_trim_history(int4) is 'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; returns how many. It waits for nobody, and notes an error with the task. (Sluice: sales in sales)';
 
 -- They run with their owner's rights, so not everybody may call them.
 revoke execute on function sales.pgt_waiting(), sales.explain_st(text) from public;
@@ -5878,12 +6345,51 @@ begin
     return v_total;
 end;
 $function$;
-comment on function sales.pgt_prune() is 'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were.';
+comment on function sales.pgt_prune() is 'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales in sales)';
 
 insert into sales.pgt_tasks (task) values ('change logs: pruning');
 
+-- Adds the installed version to the history of versions, unless it is the last one there.
+-- Reads pgt_extension; writes pgt_version_history.
+--
+-- Who installs may say by which way, in setting sluice.way of the transaction.
+create function sales.pgt_note_version()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
+    v_tle boolean := false;
+begin
+    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
+        -- By format, as most databases have no such function.
+        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'sales';
+    end if;
+    insert into sales.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when v_way is not null then v_way
+               when e.flavour = 'plain' then 'migration'
+               when v_tle then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from sales.pgt_extension e
+    left join (
+        select l.no, l.version, l.digest
+        from sales.pgt_version_history l
+        order by l.no desc
+        limit 1
+    ) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+end;
+$function$;
+comment on function sales.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
+
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
--- Writes pgt_settings, pgt_origin.
+-- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
@@ -5933,6 +6439,7 @@ begin
     from sales.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform sales.pgt_note_version();
     -- sales.large_orders: triggers log, or keep them up to date.
     if p_fill then
         update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
@@ -5977,10 +6484,10 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: sales in sales)';
 
--- Removes what stands on users' tables, so that the rest can be dropped.
--- Reads pg_trigger, pg_proc; locks sales.pgt_origin.
+-- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
+-- Reads pg_trigger, pg_proc, pg_publication; locks sales.pgt_origin.
 create function sales.detach()
     returns void
     language plpgsql
@@ -5988,43 +6495,44 @@ create function sales.detach()
     set client_min_messages = warning
 as $function$
 declare
-    v_trigger record;
+    v_found record;
 begin
     -- Not while another session attaches or detaches.
     lock table sales.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on tables that are not ours; the names come from the catalog and are quoted by format.
-    for v_trigger in
+    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        join pg_namespace n on n.oid = p.pronamespace
-        where n.nspname = 'sales'
+        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders']::name[])
+          and p.pronamespace = 'sales'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['sales.pgt_settings'::regclass, 'sales.pgt_stream_table_state'::regclass]::oid[])
-              or t.tgname like 'sales!_log!_%' escape '!')
     loop
-        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
     delete from sales.pgt_source_state;
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
-    drop view if exists sales.best_customers;
-    drop table if exists sales.best_customers_rows, sales.best_customers_rows_old;
+    perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old');
+        perform sales.pgt_drop_own('sales.best_customers_rows');
+        perform sales.pgt_drop_own('sales.best_customers_rows_old');
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.customer_payments';
-    drop view if exists sales.customer_payments;
-    drop table if exists sales.customer_payments_rows, sales.customer_payments_rows_old;
+    perform sales.pgt_drop_own('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old');
+        perform sales.pgt_drop_own('sales.customer_payments_rows');
+        perform sales.pgt_drop_own('sales.customer_payments_rows_old');
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.large_orders';
-    drop view if exists sales.large_orders;
-    drop table if exists sales.large_orders_rows, sales.large_orders_rows_old;
-    drop table if exists sales.changes_public_customers;
-    drop table if exists sales.changes_public_orders;
-    drop table if exists sales.changes_public_captured_payments;
-    drop table if exists sales.changes_sales_customer_payments;
-    drop view if exists sales.absent_public_orders;
-    drop table if exists sales.pending_public_orders;
+    perform sales.pgt_drop_own('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old');
+        perform sales.pgt_drop_own('sales.large_orders_rows');
+        perform sales.pgt_drop_own('sales.large_orders_rows_old');
+    perform sales.pgt_drop_own('sales.changes_public_customers');
+    perform sales.pgt_drop_own('sales.changes_public_orders');
+    perform sales.pgt_drop_own('sales.changes_public_captured_payments');
+    perform sales.pgt_drop_own('sales.changes_sales_customer_payments');
+    perform sales.pgt_drop_own('sales.absent_public_orders');
+    perform sales.pgt_drop_own('sales.pending_public_orders');
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
+comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did not make stays. (Sluice: sales in sales)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes stream tables and their logs, and pgt_origin.
@@ -6080,7 +6588,7 @@ begin
     update sales.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function sales.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
+comment on function sales.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -6117,7 +6625,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
+comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in sales)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
 -- Reads and writes nothing.
@@ -6129,7 +6637,7 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: sales in sales)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -6174,7 +6682,7 @@ begin
     call sales.pgt_commit();
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
+comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: sales in sales)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -6209,7 +6717,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests.';
+comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -6238,7 +6746,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
+comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ce4f51349fab1c4cf8db9ff79cd2ffde', 'extension');
+values ('sales', '1.0.0', '69c5b51b4427778214cc9f6ce6fad237', 'extension');

@@ -2,6 +2,112 @@
 
 begin;
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension sales did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('sales', array[
+                'large_orders_last_xid', 'pgt_change_no', 'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history',
+                'pgt_refresh_history_started', 'pgt_settings', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state',
+                'pgt_stream_table_config', 'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
+            ]::name[], true)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('sales', array[
+                'after_restore', 'attach', 'best_customers_aside', 'best_customers_attach', 'best_customers_explain', 'best_customers_fit',
+                'best_customers_merge', 'best_customers_rebuild', 'best_customers_refresh', 'best_customers_swap', 'best_customers_tick',
+                'best_customers_waiting', 'changes_public_captured_payments_attach', 'changes_public_captured_payments_delete',
+                'changes_public_captured_payments_insert', 'changes_public_captured_payments_row',
+                'changes_public_captured_payments_truncate', 'changes_public_captured_payments_update', 'changes_public_customers_attach',
+                'changes_public_customers_delete', 'changes_public_customers_insert', 'changes_public_customers_row',
+                'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
+                'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
+                'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
+                'check_stream_table', 'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain',
+                'customer_payments_fit', 'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh',
+                'customer_payments_tick', 'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history',
+                'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
+                'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
+                'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
+                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as', 'pgt_capture',
+                'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
+                'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
+                'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
+                'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
+                'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
+                'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
+                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+            ]::name[], true)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: sales in sales)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('sales.pgt_extension')
+    )
+    order by t.name <> 'sales.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'sales')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'sales', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: sales in sales).'
+                when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 select sales.detach();
 
 drop procedure sales.run("interval", "interval");
@@ -12,10 +118,13 @@ drop function sales.pgt_check_origin();
 drop function sales.after_restore();
 drop function sales.detach();
 drop function sales.attach(bool);
+drop function sales.pgt_note_version();
 drop function sales.pgt_prune();
 drop function sales.pgt_trim_history(int4);
 drop trigger pgt_stream_table_alert on sales.pgt_stream_table_state;
 drop function sales.pgt_stream_table_alert();
+drop function sales.check_stream_table(text);
+drop function sales.pgt_comparison(regclass, regprocedure);
 drop function sales.resume_stream_table(text);
 drop function sales.explain_st(text);
 drop function sales.pgt_waiting();
@@ -105,6 +214,7 @@ drop function sales.pgt_type_labels(oid);
 drop function sales.pgt_log_fits(text, text, name[]);
 drop function sales.pgt_above(oid);
 drop function sales.pgt_members(oid);
+drop function sales.pgt_trigger_missing(regclass, name, text[]);
 drop function sales.pgt_fit(anyelement, anycompatible, int8);
 drop function sales.pgt_fit(anyelement, anyelement, int4);
 drop table sales.pgt_refresh_history;
@@ -115,7 +225,13 @@ drop table sales.pgt_source_config;
 drop table sales.pgt_stream_table_state;
 drop table sales.pgt_stream_table_config;
 drop sequence sales.pgt_change_no;
+drop function sales.pgt_drop_own(text, text[]);
+drop function sales.pgt_missing(text, text[]);
+drop function sales.pgt_adopt(regclass);
+drop function sales.pgt_is_own(regclass, text[]);
+drop function sales.pgt_restored();
 drop table sales.pgt_tasks;
+drop table sales.pgt_version_history;
 drop table sales.pgt_origin;
 drop function sales.pgt_setting(text);
 drop trigger pgt_settings_check on sales.pgt_settings;

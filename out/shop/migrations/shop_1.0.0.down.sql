@@ -2,6 +2,113 @@
 
 begin;
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension shop did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('pgtrickle', array[
+                'order_events', 'order_events_alerted', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_counted',
+                'order_events_counts', 'order_events_dead', 'order_events_dead_age', 'order_events_dead_new', 'order_events_delta_no',
+                'order_events_deltas', 'order_events_deltas_last', 'order_events_dlq', 'order_events_expired', 'order_events_fence',
+                'order_events_order', 'order_events_pending', 'order_events_rates', 'order_events_received', 'order_events_requeue',
+                'order_events_requeue_due', 'order_events_requeue_received', 'order_events_rescan_after', 'order_events_stats',
+                'order_events_totals', 'payments', 'payments_alerted', 'payments_alone_until', 'payments_claim_cursor', 'payments_counted',
+                'payments_counts', 'payments_dead', 'payments_dead_age', 'payments_dead_new', 'payments_delta_no', 'payments_deltas',
+                'payments_deltas_last', 'payments_dlq', 'payments_expired', 'payments_fence', 'payments_order', 'payments_pending',
+                'payments_rates', 'payments_received', 'payments_requeue', 'payments_requeue_due', 'payments_requeue_received',
+                'payments_rescan_after', 'payments_stats', 'payments_totals', 'pgt_attempts_0', 'pgt_attempts_1', 'pgt_attempts_2',
+                'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7', 'pgt_extension',
+                'pgt_inbox_config', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
+                'pgt_version_history'
+            ]::name[], true)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('pgtrickle', array[
+                'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_alert', 'order_events_applied',
+                'order_events_audit', 'order_events_claim', 'order_events_deleted', 'order_events_drain', 'order_events_errors',
+                'order_events_first_pending', 'order_events_fold', 'order_events_health', 'order_events_inserted',
+                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_moved', 'order_events_rebuild',
+                'order_events_receive', 'order_events_replay', 'order_events_revived', 'order_events_settle', 'order_events_status',
+                'order_events_summary', 'order_events_tidy', 'order_events_truncated', 'order_events_updated', 'pause_inbox',
+                'payments_alert', 'payments_applied', 'payments_audit', 'payments_claim', 'payments_deleted', 'payments_drain',
+                'payments_errors', 'payments_first_pending', 'payments_fold', 'payments_health', 'payments_inserted',
+                'payments_mark_failed', 'payments_mark_processed', 'payments_moved', 'payments_rebuild', 'payments_receive',
+                'payments_replay', 'payments_revived', 'payments_settle', 'payments_status', 'payments_summary', 'payments_tidy',
+                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts',
+                'pgt_inbox_missing', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
+                'run', 'tick', 'tick_once'
+            ]::name[], true)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'shop'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: shop in pgtrickle)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('pgtrickle.pgt_extension')
+    )
+    order by t.name <> 'pgtrickle.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'shop')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'shop', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).'
+                when v_found.name = 'pgtrickle.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 select pgtrickle.detach();
 
 drop procedure pgtrickle.run("interval", "interval");
@@ -12,6 +119,8 @@ drop function pgtrickle.pgt_check_origin();
 drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();
 drop function pgtrickle.attach();
+drop function pgtrickle.pgt_note_version();
+drop function pgtrickle.pgt_inbox_missing();
 drop function pgtrickle.inbox_status(text);
 drop function pgtrickle.inbox_status();
 drop function pgtrickle.inbox_health(text);
@@ -139,6 +248,7 @@ drop table pgtrickle.pgt_inbox_progress;
 drop table pgtrickle.pgt_inbox_paused;
 drop table pgtrickle.pgt_inbox_config;
 drop table pgtrickle.pgt_tasks;
+drop table pgtrickle.pgt_version_history;
 drop table pgtrickle.pgt_origin;
 drop function pgtrickle.pgt_setting(text);
 drop trigger pgt_settings_check on pgtrickle.pgt_settings;

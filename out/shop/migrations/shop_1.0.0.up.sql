@@ -2,6 +2,113 @@
 
 begin;
 
+-- Refuses, before anything is changed, what would have a name that others have, or replace what extension shop did not make.
+do $do$
+declare
+    v_found record;
+begin
+    for v_found in
+    with relation (schema_name, names, replaced) as (
+        values
+            ('pgtrickle', array[
+                'order_events', 'order_events_alerted', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_counted',
+                'order_events_counts', 'order_events_dead', 'order_events_dead_age', 'order_events_dead_new', 'order_events_delta_no',
+                'order_events_deltas', 'order_events_deltas_last', 'order_events_dlq', 'order_events_expired', 'order_events_fence',
+                'order_events_order', 'order_events_pending', 'order_events_rates', 'order_events_received', 'order_events_requeue',
+                'order_events_requeue_due', 'order_events_requeue_received', 'order_events_rescan_after', 'order_events_stats',
+                'order_events_totals', 'payments', 'payments_alerted', 'payments_alone_until', 'payments_claim_cursor', 'payments_counted',
+                'payments_counts', 'payments_dead', 'payments_dead_age', 'payments_dead_new', 'payments_delta_no', 'payments_deltas',
+                'payments_deltas_last', 'payments_dlq', 'payments_expired', 'payments_fence', 'payments_order', 'payments_pending',
+                'payments_rates', 'payments_received', 'payments_requeue', 'payments_requeue_due', 'payments_requeue_received',
+                'payments_rescan_after', 'payments_stats', 'payments_totals', 'pgt_attempts_0', 'pgt_attempts_1', 'pgt_attempts_2',
+                'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7', 'pgt_extension',
+                'pgt_inbox_config', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
+                'pgt_version_history'
+            ]::name[], false)
+    ),
+    routine (schema_name, names, replaced) as (
+        values
+            ('pgtrickle', array[
+                'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_alert', 'order_events_applied',
+                'order_events_audit', 'order_events_claim', 'order_events_deleted', 'order_events_drain', 'order_events_errors',
+                'order_events_first_pending', 'order_events_fold', 'order_events_health', 'order_events_inserted',
+                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_moved', 'order_events_rebuild',
+                'order_events_receive', 'order_events_replay', 'order_events_revived', 'order_events_settle', 'order_events_status',
+                'order_events_summary', 'order_events_tidy', 'order_events_truncated', 'order_events_updated', 'pause_inbox',
+                'payments_alert', 'payments_applied', 'payments_audit', 'payments_claim', 'payments_deleted', 'payments_drain',
+                'payments_errors', 'payments_first_pending', 'payments_fold', 'payments_health', 'payments_inserted',
+                'payments_mark_failed', 'payments_mark_processed', 'payments_moved', 'payments_rebuild', 'payments_receive',
+                'payments_replay', 'payments_revived', 'payments_settle', 'payments_status', 'payments_summary', 'payments_tidy',
+                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts',
+                'pgt_inbox_missing', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
+                'run', 'tick', 'tick_once'
+            ]::name[], false)
+    ),
+    own (classid, objid) as (
+        select d.classid, d.objid
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_extension x on x.oid = d.refobjid
+        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'shop'
+        union all
+        select d.classoid, d.objoid
+        from pg_catalog.pg_description d
+        where d.objsubid = 0 and strpos(d.description, '(Sluice: shop in pgtrickle)') > 0
+    ),
+    taken (kind, name, owner, replaced) as (
+        select case c.relkind
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
+               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
+        -- Indexes, and sequences that a column owns, go by their table.
+        left join pg_catalog.pg_index i on i.indexrelid = c.oid
+        left join pg_catalog.pg_depend s
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+        where not exists (
+            select
+            from own o
+            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
+        )
+        union all
+        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
+        from relation w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+        where not w.replaced
+        union all
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        from routine w
+        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
+        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
+        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+    )
+    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    from taken t
+    where not t.replaced or exists (
+        select
+        from own o
+        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('pgtrickle.pgt_extension')
+    )
+    order by t.name <> 'pgtrickle.pgt_extension', t.replaced, t.kind, t.name
+    limit 1
+    loop
+        raise exception using
+            errcode = '42710',
+            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'shop')
+                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'shop', v_found.name)
+                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
+            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).'
+                when v_found.name = 'pgtrickle.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
+    end loop;
+end;
+$do$;
+
 -- Makes schema pgtrickle for extension shop, unless it is there.
 do $do$
 begin
@@ -12,7 +119,7 @@ begin
 end;
 $do$;
 
--- The installed version of extension shop: one row.
+-- The installed version of extension shop, and when it was installed: one row.
 create table pgtrickle.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -20,7 +127,7 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is 'The installed version of extension shop: one row.';
+comment on table pgtrickle.pgt_extension is 'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
 
 -- Settings of extension shop, changed by its owner with update; spec_value is what the spec says.
 create table pgtrickle.pgt_settings (
@@ -28,7 +135,7 @@ create table pgtrickle.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says.';
+comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -81,7 +188,7 @@ begin
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read.';
+comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -135,7 +242,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.';
+comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -149,7 +256,23 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it.';
+comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
+
+-- The versions of extension shop that were installed in this database, one row each, in the order of no.
+--
+-- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
+--
+-- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+create table pgtrickle.pgt_version_history (
+    no           integer     not null primary key,
+    version      text        not null,
+    digest       text        not null,
+    flavour      text        not null,
+    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name    name        not null default current_user,
+    installed_at timestamptz not null
+);
+comment on table pgtrickle.pgt_version_history is 'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table pgtrickle.pgt_tasks (
@@ -158,7 +281,7 @@ create table pgtrickle.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error.';
+comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
@@ -184,14 +307,14 @@ create table pgtrickle.pgt_inbox_config (
     degraded_dlq                bigint      not null,
     created_at                  timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each.';
+comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each. (Sluice: shop in pgtrickle)';
 
 -- Inboxes whose claims hand out nothing for now, one row each.
 create table pgtrickle.pgt_inbox_paused (
     inbox_name text        not null primary key,
     paused_at  timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out nothing for now, one row each.';
+comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out nothing for now, one row each. (Sluice: shop in pgtrickle)';
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
@@ -221,7 +344,7 @@ create table pgtrickle.pgt_inbox_progress (
     stuck_at      timestamptz not null default '-infinity',
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts.';
+comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 -- Reads and writes nothing.
@@ -258,39 +381,39 @@ begin
     return v_bucket = p_worker_id;
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.';
+comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt.';
+comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it
 -- has become a dead letter.
@@ -362,7 +485,7 @@ begin
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter.';
+comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter. (Sluice: shop in pgtrickle)';
 
 -- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.
 -- Reads pgt_inbox_config, pgt_inbox_progress and the inbox's requeue; reads and writes the inbox, pgt_attempts_0 and so on.
@@ -435,7 +558,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_finish_attempts(text, text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.';
+comment on function pgtrickle.pgt_finish_attempts(text, text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -466,7 +589,7 @@ create table pgtrickle.order_events (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.';
+comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
@@ -476,33 +599,33 @@ comment on index pgtrickle.order_events_order is 'The processing order of inbox 
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970.';
+comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.';
+comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.';
+comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.';
+comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
 --
 -- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.order_events_summary).
 create sequence pgtrickle.order_events_received minvalue 0 start 1;
-comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.';
+comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
 
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
-comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events.';
+comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.
 --
@@ -530,7 +653,7 @@ create table pgtrickle.order_events_deltas (
     last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.';
+comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of inbox order_events have come among messages that share one received_at.
 create index order_events_deltas_last on pgtrickle.order_events_deltas (no) where last_at is not null;
@@ -544,7 +667,7 @@ create table pgtrickle.order_events_totals (
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.order_events_totals is 'Counts of the messages in inbox order_events per event type, up to the last fold.';
+comment on table pgtrickle.order_events_totals is 'Counts of the messages in inbox order_events per event type, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- What happened in inbox order_events in each second of the last minute, up to the last fold.
 create table pgtrickle.order_events_rates (
@@ -553,7 +676,7 @@ create table pgtrickle.order_events_rates (
     calls      bigint      not null default 0,
     duplicates bigint      not null default 0
 );
-comment on table pgtrickle.order_events_rates is 'What happened in inbox order_events in each second of the last minute, up to the last fold.';
+comment on table pgtrickle.order_events_rates is 'What happened in inbox order_events in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events that claims must not miss although their cursor has passed them:
 -- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
@@ -564,7 +687,7 @@ create table pgtrickle.order_events_requeue (
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.order_events_requeue is 'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.';
+comment on table pgtrickle.order_events_requeue is 'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take requeued messages of inbox order_events.
 create index order_events_requeue_due on pgtrickle.order_events_requeue (due_at, event_id);
@@ -580,7 +703,7 @@ create table pgtrickle.order_events_dead (
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
-comment on table pgtrickle.order_events_dead is 'The dead letters of inbox order_events and whether each was alerted.';
+comment on table pgtrickle.order_events_dead is 'The dead letters of inbox order_events and whether each was alerted. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events that are still to be alerted.
 create index order_events_dead_new on pgtrickle.order_events_dead (dead_at) where not alerted;
@@ -596,14 +719,14 @@ create table pgtrickle.order_events_expired (
     processed     bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them.';
+comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.
 create table pgtrickle.order_events_alerted (
     event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null
 );
-comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.';
+comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
 
 -- What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
 create view pgtrickle.order_events_counted as
@@ -626,7 +749,7 @@ select d.event_type,
 from pgtrickle.order_events_deltas d
 where d.event_type is not null
   and d.no > coalesce((select p.folded_no from progress p), 0);
-comment on view pgtrickle.order_events_counted is 'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.';
+comment on view pgtrickle.order_events_counted is 'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
 
 -- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
 create view pgtrickle.order_events_counts as
@@ -658,7 +781,7 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted.';
+comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.order_events_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
@@ -702,7 +825,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.';
+comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_inserted() from public;
 
@@ -798,7 +921,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.';
+comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_updated() from public;
 
@@ -826,7 +949,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception.';
+comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_moved() from public;
 
@@ -866,7 +989,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.';
+comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_deleted() from public;
 
@@ -895,7 +1018,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.';
+comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_truncated() from public;
 
@@ -970,7 +1093,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.';
+comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_applied() from public;
 
@@ -988,7 +1111,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.';
+comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_revived() from public;
 
@@ -1269,7 +1392,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: due requeued ones first, then in processing order.';
+comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of inbox order_events in processing order, without a lock.
 -- Reads pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress.
@@ -1332,7 +1455,7 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function pgtrickle.order_events_first_pending(int4) is 'The first pending messages of inbox order_events in processing order, without a lock.';
+comment on function pgtrickle.order_events_first_pending(int4) is 'The first pending messages of inbox order_events in processing order, without a lock. (Sluice: shop in pgtrickle)';
 
 -- Stores a message in inbox order_events; false if its id was there.
 -- Writes pgtrickle.order_events and, for the duplicate rate, pgtrickle.order_events_deltas.
@@ -1362,7 +1485,7 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there.';
+comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it.
 -- Writes pgtrickle.order_events.
@@ -1391,7 +1514,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it.';
+comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.
 -- Writes pgtrickle.order_events.
@@ -1440,7 +1563,7 @@ begin
         end;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.';
+comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
 
 -- Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.
 -- Writes pgtrickle.order_events.
@@ -1485,7 +1608,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.';
+comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.
 -- Reads pgtrickle.order_events_counted, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.order_events_received.
@@ -1576,7 +1699,7 @@ begin
     ) o;
 end;
 $function$;
-comment on function pgtrickle.order_events_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.';
+comment on function pgtrickle.order_events_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table. (Sluice: shop in pgtrickle)';
 
 -- How inbox order_events is doing, as jsonb.
 -- Reads pgtrickle.order_events_summary.
@@ -1616,7 +1739,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.order_events_health() is 'How inbox order_events is doing, as jsonb.';
+comment on function pgtrickle.order_events_health() is 'How inbox order_events is doing, as jsonb. (Sluice: shop in pgtrickle)';
 
 -- The state of inbox order_events as inbox_status() reports it.
 -- Reads pgtrickle.order_events_summary, pgt_inbox_config, pgt_settings.
@@ -1652,7 +1775,7 @@ as $function$
     from pgtrickle.order_events_summary() s
     join pgtrickle.pgt_inbox_config c on c.inbox_name = 'order_events'
 $function$;
-comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it.';
+comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it. (Sluice: shop in pgtrickle)';
 
 -- The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.
 -- Reads pgtrickle.order_events_dead, pgtrickle.order_events_requeue, pgtrickle.order_events.
@@ -1681,7 +1804,7 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.';
+comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array. (Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox order_events to its totals and rates; returns how many.
 -- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
@@ -1757,7 +1880,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many.';
+comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
 -- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_totals, pgtrickle.order_events_requeue.
@@ -1938,7 +2061,7 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.';
+comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.order_events_counts, pgtrickle.order_events, pgtrickle.order_events_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -2003,7 +2126,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.order_events_audit() is 'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.';
+comment on function pgtrickle.order_events_audit() is 'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever.
 -- Reads pgtrickle.order_events_dead; deletes from pgtrickle.order_events; writes pgtrickle.order_events_expired.
@@ -2072,7 +2195,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_drain(int4) is 'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever.';
+comment on function pgtrickle.order_events_drain(int4) is 'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
 
 -- Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.
 -- Reads pgtrickle.order_events; writes pgtrickle.order_events_requeue.
@@ -2101,7 +2224,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.';
+comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.
 -- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
@@ -2157,7 +2280,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.';
+comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 -- From inboxes.order_events in the spec.
@@ -2187,7 +2310,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.order_events_requeue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due.';
+comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 -- From inboxes.order_events in the spec.
@@ -2196,7 +2319,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.order_events_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times.';
+comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.
 -- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead, pgtrickle.order_events_alerted; notifies pg_trickle_alert.
@@ -2265,7 +2388,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_alert() is 'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.';
+comment on function pgtrickle.order_events_alert() is 'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
 -- From inboxes.order_events in the spec.
@@ -2276,7 +2399,7 @@ select c.event_type,
        c.dead_letter,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.order_events_counts c;
-comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention.';
+comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.order_events_fence'::regclass, 0);
 
@@ -2327,7 +2450,7 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.';
+comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
@@ -2337,33 +2460,33 @@ comment on index pgtrickle.payments_order is 'The processing order of inbox paym
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970.';
+comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970.';
+comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.';
+comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
-comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.';
+comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
 --
 -- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.payments_summary).
 create sequence pgtrickle.payments_received minvalue 0 start 1;
-comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.';
+comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
-comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments.';
+comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.
 --
@@ -2391,7 +2514,7 @@ create table pgtrickle.payments_deltas (
     last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.';
+comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of inbox payments have come among messages that share one received_at.
 create index payments_deltas_last on pgtrickle.payments_deltas (no) where last_at is not null;
@@ -2405,7 +2528,7 @@ create table pgtrickle.payments_totals (
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.payments_totals is 'Counts of the messages in inbox payments per event type, up to the last fold.';
+comment on table pgtrickle.payments_totals is 'Counts of the messages in inbox payments per event type, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- What happened in inbox payments in each second of the last minute, up to the last fold.
 create table pgtrickle.payments_rates (
@@ -2414,7 +2537,7 @@ create table pgtrickle.payments_rates (
     calls      bigint      not null default 0,
     duplicates bigint      not null default 0
 );
-comment on table pgtrickle.payments_rates is 'What happened in inbox payments in each second of the last minute, up to the last fold.';
+comment on table pgtrickle.payments_rates is 'What happened in inbox payments in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments that claims must not miss although their cursor has passed them:
 -- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
@@ -2425,7 +2548,7 @@ create table pgtrickle.payments_requeue (
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.payments_requeue is 'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.';
+comment on table pgtrickle.payments_requeue is 'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take requeued messages of inbox payments.
 create index payments_requeue_due on pgtrickle.payments_requeue (due_at, event_id);
@@ -2441,7 +2564,7 @@ create table pgtrickle.payments_dead (
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
-comment on table pgtrickle.payments_dead is 'The dead letters of inbox payments and whether each was alerted.';
+comment on table pgtrickle.payments_dead is 'The dead letters of inbox payments and whether each was alerted. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments that are still to be alerted.
 create index payments_dead_new on pgtrickle.payments_dead (dead_at) where not alerted;
@@ -2457,14 +2580,14 @@ create table pgtrickle.payments_expired (
     processed     bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them.';
+comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.
 create table pgtrickle.payments_alerted (
     event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null
 );
-comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.';
+comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
 
 -- What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
 create view pgtrickle.payments_counted as
@@ -2487,7 +2610,7 @@ select d.event_type,
 from pgtrickle.payments_deltas d
 where d.event_type is not null
   and d.no > coalesce((select p.folded_no from progress p), 0);
-comment on view pgtrickle.payments_counted is 'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.';
+comment on view pgtrickle.payments_counted is 'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
 
 -- Exact counts of inbox payments per event type; processed includes what retention has deleted.
 create view pgtrickle.payments_counts as
@@ -2519,7 +2642,7 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted.';
+comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.payments_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
@@ -2563,7 +2686,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.';
+comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_inserted() from public;
 
@@ -2659,7 +2782,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.';
+comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_updated() from public;
 
@@ -2687,7 +2810,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception.';
+comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_moved() from public;
 
@@ -2727,7 +2850,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.';
+comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_deleted() from public;
 
@@ -2756,7 +2879,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.';
+comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_truncated() from public;
 
@@ -2831,7 +2954,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.';
+comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_applied() from public;
 
@@ -2849,7 +2972,7 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.';
+comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_revived() from public;
 
@@ -3130,7 +3253,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: due requeued ones first, then in processing order.';
+comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of inbox payments in processing order, without a lock.
 -- Reads pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress.
@@ -3193,7 +3316,7 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function pgtrickle.payments_first_pending(int4) is 'The first pending messages of inbox payments in processing order, without a lock.';
+comment on function pgtrickle.payments_first_pending(int4) is 'The first pending messages of inbox payments in processing order, without a lock. (Sluice: shop in pgtrickle)';
 
 -- Stores a message in inbox payments; false if its id was there.
 -- Writes pgtrickle.payments and, for the duplicate rate, pgtrickle.payments_deltas.
@@ -3223,7 +3346,7 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there.';
+comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
@@ -3252,7 +3375,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it.';
+comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.
 -- Writes pgtrickle.payments.
@@ -3301,7 +3424,7 @@ begin
         end;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.';
+comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
 
 -- Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.
 -- Writes pgtrickle.payments.
@@ -3346,7 +3469,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.';
+comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.
 -- Reads pgtrickle.payments_counted, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.payments_received.
@@ -3437,7 +3560,7 @@ begin
     ) o;
 end;
 $function$;
-comment on function pgtrickle.payments_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.';
+comment on function pgtrickle.payments_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table. (Sluice: shop in pgtrickle)';
 
 -- How inbox payments is doing, as jsonb.
 -- Reads pgtrickle.payments_summary.
@@ -3477,7 +3600,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.payments_health() is 'How inbox payments is doing, as jsonb.';
+comment on function pgtrickle.payments_health() is 'How inbox payments is doing, as jsonb. (Sluice: shop in pgtrickle)';
 
 -- The state of inbox payments as inbox_status() reports it.
 -- Reads pgtrickle.payments_summary, pgt_inbox_config, pgt_settings.
@@ -3513,7 +3636,7 @@ as $function$
     from pgtrickle.payments_summary() s
     join pgtrickle.pgt_inbox_config c on c.inbox_name = 'payments'
 $function$;
-comment on function pgtrickle.payments_status() is 'The state of inbox payments as inbox_status() reports it.';
+comment on function pgtrickle.payments_status() is 'The state of inbox payments as inbox_status() reports it. (Sluice: shop in pgtrickle)';
 
 -- The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.
 -- Reads pgtrickle.payments_dead, pgtrickle.payments_requeue, pgtrickle.payments.
@@ -3542,7 +3665,7 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.';
+comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array. (Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox payments to its totals and rates; returns how many.
 -- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
@@ -3618,7 +3741,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many.';
+comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
 -- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_totals, pgtrickle.payments_requeue.
@@ -3799,7 +3922,7 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.';
+comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.payments_counts, pgtrickle.payments, pgtrickle.payments_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -3864,7 +3987,7 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.payments_audit() is 'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.';
+comment on function pgtrickle.payments_audit() is 'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever.
 -- Reads pgtrickle.payments_dead; deletes from pgtrickle.payments; writes pgtrickle.payments_expired.
@@ -3933,7 +4056,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_drain(int4) is 'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever.';
+comment on function pgtrickle.payments_drain(int4) is 'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
 
 -- Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.
 -- Reads pgtrickle.payments; writes pgtrickle.payments_requeue.
@@ -3962,7 +4085,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.';
+comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.
 -- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
@@ -4018,7 +4141,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.';
+comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
@@ -4048,7 +4171,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.payments_requeue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due.';
+comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
@@ -4057,7 +4180,7 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from pgtrickle.payments_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times.';
+comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.
 -- Reads pgtrickle.payments; writes pgtrickle.payments_dead, pgtrickle.payments_alerted; notifies pg_trickle_alert.
@@ -4126,7 +4249,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_alert() is 'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.';
+comment on function pgtrickle.payments_alert() is 'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox payments per event type, exact at every moment; processed survives retention.
 -- From inboxes.payments in the spec.
@@ -4137,7 +4260,7 @@ select c.event_type,
        c.dead_letter,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.payments_counts c;
-comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention.';
+comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.payments_fence'::regclass, 0);
 
@@ -4178,7 +4301,7 @@ begin
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).';
+comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox.
@@ -4254,7 +4377,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there.';
+comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of an inbox in processing order; takes no lock.
 -- Reads the inbox.
@@ -4297,7 +4420,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock.';
+comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
 -- Locks rows of the inbox.
@@ -4352,7 +4475,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox.';
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -4376,7 +4499,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.';
+comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -4400,7 +4523,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.';
+comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in pgtrickle)';
 
 -- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
@@ -4429,7 +4552,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.';
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_paused.
@@ -4453,7 +4576,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on.';
+comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_paused.
@@ -4477,7 +4600,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again.';
+comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
 -- Reads the inbox.
@@ -4502,7 +4625,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.';
+comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
 -- Reads the inboxes.
@@ -4528,7 +4651,7 @@ as $function$
     union all
     select * from pgtrickle.payments_status()
 $function$;
-comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop.';
+comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
 -- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
 -- Reads the inbox, pgt_tasks.
@@ -4575,10 +4698,78 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks.';
+comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
+
+-- The tables and sequences of inboxes that are not there.
+-- Reads pg_class.
+create function pgtrickle.pgt_inbox_missing()
+    returns table (inbox_name text, relation text)
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select i.inbox_name, r.relation
+    from (
+        values
+            ('order_events', array[
+                'pgtrickle.order_events', 'pgtrickle.order_events_deltas', 'pgtrickle.order_events_totals',
+                'pgtrickle.order_events_expired', 'pgtrickle.order_events_rates', 'pgtrickle.order_events_requeue',
+                'pgtrickle.order_events_dead', 'pgtrickle.order_events_alerted', 'pgtrickle.order_events_claim_cursor',
+                'pgtrickle.order_events_rescan_after', 'pgtrickle.order_events_fence', 'pgtrickle.order_events_delta_no'
+            ]::text[]),
+            ('payments', array[
+                'pgtrickle.payments', 'pgtrickle.payments_deltas', 'pgtrickle.payments_totals', 'pgtrickle.payments_expired',
+                'pgtrickle.payments_rates', 'pgtrickle.payments_requeue', 'pgtrickle.payments_dead', 'pgtrickle.payments_alerted',
+                'pgtrickle.payments_claim_cursor', 'pgtrickle.payments_rescan_after', 'pgtrickle.payments_fence',
+                'pgtrickle.payments_delta_no'
+            ]::text[])
+    ) i (inbox_name, relations)
+    cross join unnest(i.relations) r (relation)
+    where to_regclass(r.relation) is null
+$function$;
+comment on function pgtrickle.pgt_inbox_missing() is 'The tables and sequences of inboxes that are not there. (Sluice: shop in pgtrickle)';
+
+-- Adds the installed version to the history of versions, unless it is the last one there.
+-- Reads pgt_extension; writes pgt_version_history.
+--
+-- Who installs may say by which way, in setting sluice.way of the transaction.
+create function pgtrickle.pgt_note_version()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
+    v_tle boolean := false;
+begin
+    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
+        -- By format, as most databases have no such function.
+        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'shop';
+    end if;
+    insert into pgtrickle.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when v_way is not null then v_way
+               when e.flavour = 'plain' then 'migration'
+               when v_tle then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from pgtrickle.pgt_extension e
+    left join (
+        select l.no, l.version, l.digest
+        from pgtrickle.pgt_version_history l
+        order by l.no desc
+        limit 1
+    ) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+end;
+$function$;
+comment on function pgtrickle.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
--- Writes pgt_settings, pgt_origin.
+-- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
@@ -4625,12 +4816,13 @@ begin
     from pgtrickle.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform pgtrickle.pgt_note_version();
 end;
 $function$;
-comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are.';
+comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: shop in pgtrickle)';
 
--- Removes what stands on users' tables, so that the rest can be dropped.
--- Reads pg_trigger, pg_proc; locks pgtrickle.pgt_origin.
+-- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
+-- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
 create function pgtrickle.detach()
     returns void
     language plpgsql
@@ -4638,27 +4830,25 @@ create function pgtrickle.detach()
     set client_min_messages = warning
 as $function$
 declare
-    v_trigger record;
+    v_found record;
 begin
     -- Not while another session attaches or detaches.
     lock table pgtrickle.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on tables that are not ours; the names come from the catalog and are quoted by format.
-    for v_trigger in
+    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        join pg_namespace n on n.oid = p.pronamespace
-        where n.nspname = 'pgtrickle'
+        where t.tgname = any (array[]::name[])
+          and p.pronamespace = 'pgtrickle'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
-          and (t.tgrelid <> all (array['pgtrickle.order_events'::regclass, 'pgtrickle.order_events_dead'::regclass, 'pgtrickle.payments'::regclass, 'pgtrickle.payments_dead'::regclass, 'pgtrickle.pgt_settings'::regclass]::oid[])
-              or t.tgname like 'shop!_log!_%' escape '!')
     loop
-        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped.';
+comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in pgtrickle)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
@@ -4679,7 +4869,7 @@ begin
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.';
+comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -4716,7 +4906,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.';
+comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in pgtrickle)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
 -- Reads and writes nothing.
@@ -4728,7 +4918,7 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile.';
+comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: shop in pgtrickle)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -4849,7 +5039,7 @@ begin
     call pgtrickle.pgt_commit();
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.';
+comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -4961,7 +5151,7 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests.';
+comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -4990,10 +5180,10 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick().';
+comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '13d514307a722d568fd133f8218df22b', 'plain');
+values ('shop', '1.0.0', 'abd704a81a4ca8ae9e4a793518d66eb7', 'plain');
 
 select pgtrickle.attach();
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '15af4e5bd02456e3d1e8eae616f51467',
+        'digest': '3ed5c12216441382bdefb81074be8e26',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

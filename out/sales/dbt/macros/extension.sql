@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'ce4f51349fab1c4cf8db9ff79cd2ffde',
+        'digest': '69c5b51b4427778214cc9f6ce6fad237',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

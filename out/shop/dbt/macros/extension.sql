@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': '13d514307a722d568fd133f8218df22b',
+        'digest': 'abd704a81a4ca8ae9e4a793518d66eb7',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],

@@ -57,6 +57,7 @@
         {%- do run_query('begin isolation level read committed') -%}
     {%- endif -%}
     {%- do run_query("select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext(" ~ sluice_shop.literal(sluice_shop.extension().schema) ~ "))") -%}
+    {%- do run_query("select set_config('sluice.way', 'dbt', true)") -%}
     {%- do return(not open) -%}
 {% endmacro %}
 
