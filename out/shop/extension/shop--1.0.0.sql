@@ -1814,7 +1814,7 @@ $function$;
 comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array. (Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox order_events to its totals and rates; returns how many.
--- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
+-- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_fold()
     returns bigint
@@ -1822,12 +1822,13 @@ create function pgtrickle.order_events_fold()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_no         bigint;
     v_folded_no  bigint;
     v_counted_at timestamptz;
     v_from       bigint;
     v_count      bigint;
 begin
-    select p.folded_no, p.counted_at into v_folded_no, v_counted_at
+    select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'order_events'
     order by p.no desc
@@ -1860,6 +1861,13 @@ begin
                 processed = t.processed + excluded.processed,
                 dead_letter = t.dead_letter + excluded.dead_letter,
                 processing_us = t.processing_us + excluded.processing_us
+    ),
+    -- Of those, the number that was received tells until the next settling: less what is gone.
+    lessened as (
+        update pgtrickle.pgt_inbox_progress p
+        set received_no = p.received_no - l.received
+        from (select sum(g.received) as received from gone g where g.received_at >= coalesce(v_counted_at, '-infinity')) l
+        where p.no = v_no and l.received <> 0
     ),
     rated as (
         insert into pgtrickle.order_events_rates as r (second, finished, calls, duplicates)
@@ -1967,7 +1975,7 @@ begin
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.order_events_fold();
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_received_no := v_was.received_no;
+    v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.no = v_was.no);
     if v_sure > v_was.counted_at then
         -- Of those received since, some were there already when their number was read; and what a sender dates later is.
         v_received_no := v_since.received - (
@@ -3678,7 +3686,7 @@ $function$;
 comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array. (Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox payments to its totals and rates; returns how many.
--- Reads pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
+-- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_fold()
     returns bigint
@@ -3686,12 +3694,13 @@ create function pgtrickle.payments_fold()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_no         bigint;
     v_folded_no  bigint;
     v_counted_at timestamptz;
     v_from       bigint;
     v_count      bigint;
 begin
-    select p.folded_no, p.counted_at into v_folded_no, v_counted_at
+    select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = 'payments'
     order by p.no desc
@@ -3724,6 +3733,13 @@ begin
                 processed = t.processed + excluded.processed,
                 dead_letter = t.dead_letter + excluded.dead_letter,
                 processing_us = t.processing_us + excluded.processing_us
+    ),
+    -- Of those, the number that was received tells until the next settling: less what is gone.
+    lessened as (
+        update pgtrickle.pgt_inbox_progress p
+        set received_no = p.received_no - l.received
+        from (select sum(g.received) as received from gone g where g.received_at >= coalesce(v_counted_at, '-infinity')) l
+        where p.no = v_no and l.received <> 0
     ),
     rated as (
         insert into pgtrickle.payments_rates as r (second, finished, calls, duplicates)
@@ -3831,7 +3847,7 @@ begin
     -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
     perform pgtrickle.payments_fold();
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_received_no := v_was.received_no;
+    v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.no = v_was.no);
     if v_sure > v_was.counted_at then
         -- Of those received since, some were there already when their number was read; and what a sender dates later is.
         v_received_no := v_since.received - (
@@ -5193,4 +5209,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'abd704a81a4ca8ae9e4a793518d66eb7', 'extension');
+values ('shop', '1.0.0', '4fb3305d11912f69a0152e74e70c45f0', 'extension');

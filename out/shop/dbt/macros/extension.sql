@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': 'abd704a81a4ca8ae9e4a793518d66eb7',
+        'digest': '4fb3305d11912f69a0152e74e70c45f0',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
