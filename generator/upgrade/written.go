@@ -51,10 +51,23 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 		return p
 	}
 	lock := Step{
-		Action: "lock", Object: "tables that are written", SQL: fmt.Sprintf(lockRelations, strings.Join(rows, ",\n                    ")), Lock: strings.Join(texts, ", ") + ", to the end",
+		Action: "lock", Object: "tables that are written", SQL: fmt.Sprintf(lockRelations, firstLocks(from, to), strings.Join(rows, ",\n                    ")), Lock: strings.Join(texts, ", ") + ", to the end",
 	}
 	p.Steps = append([]Step{lock}, p.Steps...)
 	return p
+}
+
+// firstLocks take what sessions take before any table. They are given back with the tables' if one of those is not to be had.
+func firstLocks(from, to Manifest) (locks string) {
+	for _, m := range from.Made {
+		if _, stays := identifiedAs(to.Made, m.identity()); !stays && m.First != "" {
+			locks += "            " + m.First + "\n"
+		}
+	}
+	if locks != "" {
+		locks += "            v_has := true;\n            perform set_config('lock_timeout', least(nullif(v_patience, 0), 200)::text, true);\n"
+	}
+	return locks
 }
 
 // altered are the relations that the plan drops, alters or renames, views before what they read.
@@ -123,7 +136,7 @@ begin
     for v_attempt in 1 .. 100 loop
         begin
             v_has := false;
-            for v_relation in
+%s            for v_relation in
                 select t.name, t.mode, c.relkind, c.relowner::regrole as owner
                 from (values
                     %s

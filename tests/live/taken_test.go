@@ -65,14 +65,14 @@ var inTheWay = []struct {
 	{"1.0.0", "create schema mail; create table mail.letters (mine int)", "drop table mail.letters", true, "table already exists: mail.letters"},
 	{"1.0.0", "create index letters_order on orders (amount); create table mail.mine (a int); create index letters_order on mail.mine (a)", "drop index letters_order; drop table mail.mine", true, "index already exists: mail.letters_order"},
 	{"1.0.0", "create schema app; create function app.tick() returns int language sql as 'select 1'", "drop function app.tick()", true, "function already exists: app.tick()"},
-	{"1.0.0", "create trigger sluice_taken_log_row before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_log_row on orders", false, "trigger already exists: sluice_taken_log_row on public.orders"},
+	{"1.0.0", "create trigger sluice_taken_log_row_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_log_row_public_orders on orders", false, "trigger already exists: sluice_taken_log_row_public_orders on public.orders"},
 	{"1.0.0", "create publication sluice_taken_outbox_events for table orders", "drop publication sluice_taken_outbox_events", false, "publication already exists: sluice_taken_outbox_events"},
 	{"1.1.0", "create table sums (mine int)", "drop table sums", false, "table already exists: public.sums"},
 	{"1.1.0", "create view large as select 1 as one", "drop view large", false, "view already exists: public.large"},
 	{"1.1.0", "create sequence mail.bills_fence", "drop sequence mail.bills_fence", true, "sequence already exists: mail.bills_fence"},
 	{"1.1.0", "create table mail.post (mine int)", "drop table mail.post", true, "table already exists: mail.post"},
 	{"1.1.0", "create function app.bills_claim() returns int language sql as 'select 1'", "drop function app.bills_claim()", true, "function already exists: app.bills_claim()"},
-	{"1.1.0", "create trigger sluice_taken_now_insert before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_now_insert on orders", false, "trigger already exists: sluice_taken_now_insert on public.orders"},
+	{"1.1.0", "create trigger sluice_taken_now_insert_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_now_insert_public_orders on orders", false, "trigger already exists: sluice_taken_now_insert_public_orders on public.orders"},
 }
 
 // TestTakenNames has scripts of both flavours, and apply, meet names of others: each refuses, and leaves all as it was.
@@ -227,7 +227,7 @@ stream_tables:
 	must(apply(one))
 	refused(spec("two", "two", "public.totals", ""), "view public.totals already exists, and extension two did not make it")
 	refused(spec("two", "one", "public.other", ""), "schema one already holds extension one 1.0.0")
-	refused(spec("one", "two", "public.other", ""), "trigger one_log_insert on public.orders already exists, and extension one did not make it")
+	refused(spec("one", "two", "public.other", ""), "trigger one_log_insert_public_orders on public.orders already exists, and extension one did not make it")
 	two := spec("two", "two", "public.sums", "  - name: public.large\n    refresh_mode: immediate\n    query: |\n      select id, amount from orders where amount > 5\n")
 	must(apply(two))
 	db.Exec(t, "insert into orders select g, 'r' || g % 3, g from generate_series(1, 9) g")
