@@ -129,8 +129,11 @@ func TestPlans(t *testing.T) {
 			t.Fatalf("only %d calls: %s", len(calls), strings.Join(calls, "\n"))
 		}
 		for n, plan := range plans {
+			if state == "empty" && n >= 3 { // there is little to join
+				break
+			}
 			t.Run(state+", "+plan, func(t *testing.T) { run(t, db, plan, calls) })
-			if state == "empty" || n >= forEachCost {
+			if state != "filled" || n >= forEachCost {
 				continue
 			}
 			for _, cost := range costs {
@@ -174,6 +177,9 @@ func callsOf(t *testing.T, db *pgtest.Database) (calls []string) {
 			given := values[f.Parameters[n]]
 			if f.Types[n] == "planned.pgt_consumer_groups" {
 				given = []string{"(select g from planned.pgt_consumer_groups g where g.group_name = 'ledger')"}
+			}
+			if f.Name == "planned.pgt_outbox_next" && f.Parameters[n] == "p_outbox" { // of ordered outboxes
+				given = []string{"'keyed'"}
 			}
 			given = slices.DeleteFunc(slices.Clone(given), func(v string) bool { return !fits(v, f.Types[n]) })
 			var longer []string
