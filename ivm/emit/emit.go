@@ -114,7 +114,7 @@ func (w *Writer) find(n algebra.Node) Leaf {
 	if _, once := n.(*algebra.Distinct); once {
 		return w.Keep(n, w.names(n.Columns()))
 	}
-	keep := false
+	keep, of := false, n
 	if kept, is := n.(*algebra.Kept); is {
 		n, keep = kept.Input, true
 	}
@@ -127,7 +127,7 @@ func (w *Writer) find(n algebra.Node) Leaf {
 		leaf.SQL = w.Add(n, names, keep)
 		leaf.Alias = leaf.SQL
 	}
-	w.done[n] = leaf
+	w.done[n], w.done[of] = leaf, leaf
 	return leaf
 }
 

@@ -41,9 +41,6 @@ func Clause(keyword string, items []string) []string {
 // Indent is one level of indentation.
 const Indent = "    "
 
-// Inline writes a node as algebra in one line, for comments.
-func Inline(n algebra.Node) string { return inline(n, func(algebra.Node) string { return "" }) }
-
 // inline writes a node as algebra in one line; what known has a name for is named.
 func inline(n algebra.Node, known func(algebra.Node) string) string {
 	below := func(n algebra.Node) string {
@@ -91,9 +88,15 @@ func inlineUnion(n *algebra.Union, below func(algebra.Node) string) string {
 	return strings.Join(terms, " ⊎ ")
 }
 
-// comment is a node as algebra: from the sources on, or where that is long, over what is written already.
+// comment is a node as algebra: from the sources on, or where that is long, over what is written already. What is kept has its name: it stands in
+// several places, and what is kept within it in twice as many.
 func (w *Writer) comment(n algebra.Node) string {
-	text := Inline(n)
+	text := inline(n, func(n algebra.Node) string {
+		if _, is := n.(*algebra.Kept); is {
+			return w.place(n)
+		}
+		return ""
+	})
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
