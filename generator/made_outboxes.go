@@ -27,7 +27,7 @@ func dropPublication(o render.Outbox) string {
 }
 
 // reorder has the groups of an outbox begin again behind what they have committed without a gap: how they keep where they stand depends on
-// the key, and the functions that know this one are about to go. What was leased, or committed out of order, comes again.
+// the key, and the functions that know this one are about to go. What was leased, in a gap, or committed out of order, comes again.
 func reorder(view render.Extension, o render.Outbox) string {
 	return fmt.Sprintf(`do $do$
 declare
@@ -39,13 +39,11 @@ begin
         perform pg_advisory_xact_lock(%[3]s, v_group.group_no);
         select greatest(s.committed_offset, v_group.start_id) into v_offset from %[1]s.pgt_group_state(v_group) s;
         update %[1]s.pgt_lease_log l
-        set state = 'done', lost_by = %[1]s.pgt_lost_by(l.lost_by, l.consumer_id)
-        where l.group_no = v_group.group_no and l.state = 'leased';
+        set state = 'done', lease_id = null, lost_by = %[1]s.pgt_lost_by(l.lost_by, l.consumer_id)
+        where l.group_no = v_group.group_no and l.state <> 'done';
         select max(l.no) into v_no from %[1]s.pgt_lease_log l where l.group_no = v_group.group_no;
         insert into %[1]s.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
-        select v_group.group_no, x.lane, v_no + 1, v_offset,
-               coalesce((select min(l.no) from %[1]s.pgt_lease_log l where l.group_no = v_group.group_no and l.lane = x.lane and l.state <> 'done'), v_no + 2),
-               'done', '{}'
+        select v_group.group_no, x.lane, v_no + 1, v_offset, v_no + 2, 'done', '{}'
         from generate_series(0, %[4]d) x (lane);
     end loop;
 end;
