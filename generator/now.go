@@ -56,7 +56,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 	source.AttachFn = p.in(base + "_attach")
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.RowByRow(),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"), EndNowFn: p.in(base + "_end"),
 	}
@@ -93,7 +93,7 @@ func (p *planner) now(n int, t *render.StreamTable) {
 
 // readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
 func (p *planner) readsPart(view *ivm.View) bool {
-	return slices.ContainsFunc(tablesOf(view), func(r *catalog.Relation) bool { return r.PartOfOthers() })
+	return slices.ContainsFunc(tablesOf(view), func(r *catalog.Relation) bool { return r.RowByRow() })
 }
 
 // inStatement is where a trigger finds the changes of its table.

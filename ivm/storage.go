@@ -115,9 +115,9 @@ func (s Storage) HashOf(a string) string {
 			column = a + "." + column
 		}
 		switch {
-		case k.Equality == catalog.HashedEquality, k.Equality == catalog.UnknownEquality:
+		case k.Equality == catalog.HashedEquality, k.Equality == catalog.UnknownEquality && !s.Repeats:
 			columns = append(columns, column)
-		case s.Repeats, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // PostgreSQL's own: equal values have equal texts
+		case s.Repeats, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // rows that repeat are compared by their images, too; PostgreSQL's own: equal values have equal texts
 			columns = append(columns, column+"::text")
 		}
 	}
@@ -143,6 +143,10 @@ func (v *View) stored() Storage {
 		if k.id != 0 {
 			of := v.Columns.Info(k.id)
 			info.Type, info.Equality = of.Type, of.Equality
+			known[k.Name] = info
+		}
+		if s.Repeats && info.Equality == catalog.UnknownEquality { // it may be one that cannot be hashed: money, say
+			info.Varied = true
 			known[k.Name] = info
 		}
 		s.Identity[i].Type, s.Identity[i].Varied, s.Identity[i].Equality = info.Type, info.Varied, info.Equality

@@ -279,8 +279,8 @@ type ByKey struct {
 	Columns []string
 }
 
-// Key lists the key's columns as SQL.
-func (k ByKey) Key() string { return strings.TrimPrefix(commaBefore("", k.Columns), ", ") }
+// KeyOf lists the key's columns of row a as SQL.
+func (k ByKey) KeyOf(a string) string { return strings.TrimPrefix(commaBefore(a, k.Columns), ", ") }
 
 // Names lists them as text.
 func (k ByKey) Names() string { return strings.Join(k.Columns, ", ") }

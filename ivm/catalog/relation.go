@@ -98,6 +98,12 @@ func (r *Relation) PartOfOthers() bool {
 	})
 }
 
+// RowByRow reports whether triggers for statements do not see all of what is written: rows come through other tables, or are routed to partitions, where
+// PostgreSQL computes generated columns too late for transition tables (15.18: they are null if the partition has its columns in another order).
+func (r *Relation) RowByRow() bool {
+	return r.PartOfOthers() || r.Kind == Partitioned && slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Generated && !c.Virtual })
+}
+
 // Column returns the index of a column, or -1.
 func (r *Relation) Column(column string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == column })

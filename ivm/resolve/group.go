@@ -164,7 +164,11 @@ func (g *grouper) dependent(id algebra.ColID, at int) algebra.ColID {
 		g.errs.Add(mustBeGrouped(g.pos(at), g.columns.Info(id).Name))
 		return id
 	}
-	return g.key(algebra.Ref(id), g.columns.Info(id).Name)
+	info := g.columns.Info(id)
+	if info.Equality == catalog.NoEquality {
+		g.full(at, "group that a column of type "+info.Type+" belongs to", "types without equality make no keys: select it in a stream table of its own, or cast it")
+	}
+	return g.key(algebra.Ref(id), info.Name)
 }
 
 func (g *grouper) determined(from origin) bool {

@@ -308,7 +308,7 @@ func typeOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) string) string {
 		return typ
 	}
 	switch arg, _, _ := strings.Cut(of(f.Args[0]), "("); name {
-	case "abs", "min", "max", "bit_and", "bit_or", "bit_xor", "overlay", "set_bit", "array_append", "array_cat", "array_remove", "array_replace", "trim_array":
+	case "lag", "lead", "first_value", "last_value", "nth_value", "any_value", "abs", "min", "max", "bit_and", "bit_or", "bit_xor", "overlay", "set_bit", "array_append", "array_cat", "array_remove", "array_replace", "trim_array":
 		return arg
 	case "array_agg":
 		if arg != "" && !strings.HasSuffix(arg, "[]") {

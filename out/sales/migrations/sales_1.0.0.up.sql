@@ -1680,8 +1680,15 @@ create function sales.changes_public_customers_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
-    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass));
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- partitions, transition tables may lack generated columns.
+    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass))
+        or exists (
+            select
+            from pg_class c
+            join pg_attribute a on a.attrelid = c.oid
+            where c.oid = 'public.customers'::regclass and c.relkind = 'p' and a.attgenerated = 's'
+        );
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_customers') and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
@@ -1880,8 +1887,15 @@ create function sales.changes_public_orders_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
-    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass));
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- partitions, transition tables may lack generated columns.
+    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass))
+        or exists (
+            select
+            from pg_class c
+            join pg_attribute a on a.attrelid = c.oid
+            where c.oid = 'public.orders'::regclass and c.relkind = 'p' and a.attgenerated = 's'
+        );
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
@@ -2080,8 +2094,15 @@ create function sales.changes_public_captured_payments_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
-    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass));
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- partitions, transition tables may lack generated columns.
+    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass))
+        or exists (
+            select
+            from pg_class c
+            join pg_attribute a on a.attrelid = c.oid
+            where c.oid = 'public.captured_payments'::regclass and c.relkind = 'p' and a.attgenerated = 's'
+        );
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_captured_payments') and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
@@ -6771,7 +6792,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '69c5b51b4427778214cc9f6ce6fad237', 'plain');
+values ('sales', '1.0.0', 'dad2fee973601726458382db398d8acb', 'plain');
 
 select sales.attach();
 
