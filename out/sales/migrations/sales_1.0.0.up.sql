@@ -3645,17 +3645,17 @@ begin
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 500 + 1) n),
+          end limit 200 + 1) n),
             (select count(*) from (select from sales.changes_public_orders c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 500 + 1) n),
+          end limit 200 + 1) n),
             (select count(*) from (select from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 500 + 1) n)
+          end limit 200 + 1) n)
         ) as rows
     ),
     advanced as (
@@ -3676,7 +3676,7 @@ begin
         deleted := 0;
         return;
     end if;
-    v_many := v_new > 500;
+    v_many := v_new > 200;
     if v_many then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     -- One statement, one snapshot: sources, logs and frontier agree.
@@ -3931,7 +3931,7 @@ begin
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-            limit 1000
+            limit 400
         )) c
     ),
     changes1 as materialized (
@@ -3951,7 +3951,7 @@ begin
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-            limit 1000
+            limit 400
         )) c
     ),
     changes2 as materialized (
@@ -3971,7 +3971,7 @@ begin
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-            limit 1000
+            limit 400
         )) c
     ),
     changes3 as materialized (
@@ -4167,9 +4167,9 @@ begin
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end),
-           (select count(*) = 1000 from new_changes1)
-           or (select count(*) = 1000 from new_changes2)
-           or (select count(*) = 1000 from new_changes3)
+           (select count(*) = 400 from new_changes1)
+           or (select count(*) = 400 from new_changes2)
+           or (select count(*) = 400 from new_changes3)
     into inserted, deleted, v_unfound, v_truncated, v_many
     from found f;
     end if;
@@ -6792,7 +6792,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'dad2fee973601726458382db398d8acb', 'plain');
+values ('sales', '1.0.0', '63f3a13a80a778d590f97ddadabfd668', 'plain');
 
 select sales.attach();
 
