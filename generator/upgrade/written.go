@@ -57,7 +57,8 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 	return p
 }
 
-// firstLocks take what sessions take before any table. They are given back with the tables' if one of those is not to be had.
+// firstLocks is plpgsql that takes the advisory locks which sessions take before any table. If a table's lock times out, the rollback to the
+// savepoint releases both.
 func firstLocks(from, to Manifest) (locks string) {
 	for _, m := range from.Made {
 		if _, stays := identifiedAs(to.Made, m.identity()); !stays && m.First != "" {
