@@ -156,7 +156,7 @@ func (t *trial) valid(ctx context.Context) error {
 		name := "pg_temp.oracle_" + v.Name
 		err := run(ctx, t.owner, "savepoint v; create view "+name+" as "+t.c.Truth(v))
 		if err != nil {
-			t.result.Stats.invalid(v, err)
+			t.result.Stats.invalid(t.c.Seed, v, err)
 			err = run(ctx, t.owner, "rollback to v")
 		} else {
 			made[v.Name] = name

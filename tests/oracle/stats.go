@@ -60,8 +60,8 @@ func (s *Stats) refreshed(t *trial, view string, item int, took time.Duration) {
 	}
 }
 
-func (s *Stats) invalid(v *cases.View, err error) {
-	s.Invalid = append(s.Invalid, pgtest.ErrorText(err)+"\n"+v.Query.String())
+func (s *Stats) invalid(seed uint64, v *cases.View, err error) {
+	s.Invalid = append(s.Invalid, fmt.Sprintf("seed %d: %s\n%s", seed, pgtest.ErrorText(err), v.Query))
 }
 
 func (s *Stats) failed(state string) { s.States = sum(s.States, map[string]int{state: 1}) }

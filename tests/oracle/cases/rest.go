@@ -81,7 +81,11 @@ func (q *queries) distinctOn(depth int) (result, bool) {
 	}
 	q.use("distinct on")
 	key := pick(q.random, terms)
-	s.distinct.Kids = append(s.distinct.Kids, format("", " distinct on (§)", key.node.Clone()))
+	on := key.node.Clone()
+	if key.name == key.node.String() { // a bare name would be that of an output, as in order by
+		on = leaf("", "1")
+	}
+	s.distinct.Kids = append(s.distinct.Kids, format("", " distinct on (§)", on))
 	q.output(s, key.node.Clone(), key.sort, "", map[string]bool{})
 	q.outputs(s, terms, q.between(1, 3))
 	for i := range s.columns { // names may meet: outputs does not know the first
