@@ -214,17 +214,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.StreamTables) > 0 {
 		b.add("stream_table/pgt_filling.sql", view)
 		b.families(view)
-		for _, template := range []string{"pgt_stream_table", "pgt_read_only", "pgt_time_was_up"} {
-			b.add("stream_table/"+template+".sql", view)
-		}
-		if view.Diamonds() {
-			for _, template := range []string{"pgt_refresh_in_order", "pgt_agrees", "pgt_lock_paths"} {
-				b.add("stream_table/"+template+".sql", view)
-			}
-		}
-		for _, template := range []string{"refresh_stream_table", "pgt_fill"} {
-			b.add("stream_table/"+template+".sql", view)
-		}
+		b.frame(view)
 		b.surface(view)
 	}
 	if len(view.Sources) > 0 {

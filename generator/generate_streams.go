@@ -25,6 +25,9 @@ func (b *builder) reads(view render.Extension) {
 	} {
 		b.add("source/"+name+".sql", view)
 	}
+	if len(view.Sources) > 0 {
+		b.add("source/pgt_attach_log.sql", view)
+	}
 	if view.Parts() {
 		b.add("source/pgt_lock_above.sql", view)
 	}
@@ -45,12 +48,8 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.at = origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
 		b.triggers(source, source.Triggers.Names())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
-		templates := []string{"capture_insert", "capture_update", "capture_delete", "capture_truncate", "capture_row", "attach"}
-		if source.Made {
-			templates = []string{"attach"}
-		}
-		for _, template := range templates {
-			b.add("source/"+template+".sql", source)
+		if !source.Made {
+			b.add("source/capture.sql", source)
 		}
 	}
 	if len(view.Captures) > 0 {
@@ -115,10 +114,7 @@ func (b *builder) triggers(source render.Source, names []string) {
 
 // functionsOf are the functions of one stream table.
 func functionsOf(t render.StreamTable) []part {
-	all := []part{{"stream_table/attach.sql", t}, {"stream_table/fit.sql", t}}
-	if t.Online {
-		all = append(all, part{"stream_table/aside.sql", t}, part{"stream_table/swap.sql", t})
-	}
+	var all []part
 	telling := t.Outbox != nil && !t.Immediate
 	if len(t.Delta) > 0 {
 		all = append(all, part{"stream_table/merge.sql", t})
@@ -139,11 +135,6 @@ func functionsOf(t render.StreamTable) []part {
 	if len(t.Pending) > 0 {
 		all = append(all, part{"now/maintain.sql", t})
 	}
-	all = append(all, part{"stream_table/refresh.sql", t}, part{"stream_table/tick.sql", t})
-	if len(t.Logs) > 0 {
-		all = append(all, part{"stream_table/waiting.sql", t})
-	}
-	all = append(all, part{"stream_table/explain.sql", t})
 	if t.LastDue != nil {
 		all = append(all, part{"scheduler/last_due.sql", t.LastDue})
 	}

@@ -31,11 +31,14 @@ func tickEvery(s *spec.Spec) time.Duration {
 	return time.Duration(every)
 }
 
-// ago is the condition that a moment lies back by a schedule less a tenth, so that the jitter of ticks does not skip every other one.
+// ago is the condition that a moment lies back by a schedule less a tenth.
 // One that is yet to come is from before the clock was set back.
 func ago(moment string, every spec.Duration) string {
-	return fmt.Sprintf("%s not between clock_timestamp() - %s and clock_timestamp()", moment, (every - every/10).Interval())
+	return fmt.Sprintf("%s not between clock_timestamp() - %s and clock_timestamp()", moment, usual(every).Interval())
 }
+
+// usual is the time after which something is due: a schedule less a tenth, so that the jitter of ticks does not skip every other one.
+func usual(every spec.Duration) spec.Duration { return every - every/10 }
 
 // missed is the condition that a cron expression, whose function is lastDue, named a minute since a moment.
 func missed(moment, lastDue string) string {
@@ -101,24 +104,17 @@ func (p *planner) shortest(n int) spec.Duration {
 	return shortest
 }
 
-// due is the condition that row s of the state is due.
-func (p *planner) due(n int) string {
-	var conds []string
-	if every := p.shortest(n); every > 0 {
-		conds = append(conds, ago("s.checked_at", every))
+// due is how often a stream table is due, as SQL and empty for never, and the functions that return when its cron expressions were due last.
+func (p *planner) due(n int) (every string, crons []string) {
+	if shortest := p.shortest(n); shortest > 0 {
+		every = usual(shortest).Interval()
 	}
 	for _, m := range p.compiled.calledBy(n) {
 		if t := &p.spec.StreamTables[m]; t.Schedule.Cron != "" {
-			conds = append(conds, missed("s.checked_at", p.in(p.base(t)+"_last_due").String()))
+			crons = append(crons, p.in(p.base(t)+"_last_due").Name)
 		}
 	}
-	if p.immediate(n) {
-		conds = append(conds, "s.refit")
-	}
-	if len(conds) == 1 {
-		return conds[0]
-	}
-	return "(" + strings.Join(conds, " or ") + ")"
+	return every, crons
 }
 
 // seldom reports whether a stream table is refreshed so rarely that a refresh right after it was filled is a waste.
@@ -127,12 +123,8 @@ func (p *planner) seldom(n int) bool {
 	return every == 0 || every > spec.Duration(time.Minute)
 }
 
-// scheduleText is the schedule for people, with what a calculated one came to.
-func (p *planner) scheduleText(n int) string {
-	t := &p.spec.StreamTables[n]
-	if !t.Schedule.Calculated {
-		return t.Schedule.String()
-	}
+// calculated is what a calculated schedule comes to, for people.
+func (p *planner) calculated(n int) string {
 	var parts []string
 	if every := p.shortest(n); every > 0 {
 		parts = append(parts, every.String())
@@ -142,7 +134,7 @@ func (p *planner) scheduleText(n int) string {
 			parts = append(parts, cron)
 		}
 	}
-	return "calculated: " + strings.Join(parts, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // checkEvery is how often a stream table is compared with its query, as text and as SQL; empty for never. In full mode each refresh compares it.

@@ -41,7 +41,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
 	for _, source := range plan.Sources {
 		if source.Table == read.Table {
-			read.Log, read.Columns = &source.Log, source.ColumnList
+			read.Log, read.Columns = &source, source.ColumnList
 			if !read.Made {
 				read.Triggers = source.Triggers.Names()
 				read.Always = append(read.Always, source.OnTruncate)

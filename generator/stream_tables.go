@@ -32,7 +32,6 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *lineage) (plan rende
 	families := p.families()
 	p.nameFamilies(families)
 	for i := range p.tables {
-		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
 		p.tables[i].Online = p.online(compiled.order[i], &p.tables[i])
 	}
@@ -40,7 +39,12 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *lineage) (plan rende
 		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
 	plan.Frontiers = p.frontiers()
-	for _, group := range plan.Frontiers {
+	for n, group := range plan.Frontiers {
+		for i := range p.tables {
+			if contains(group, p.tables[i]) {
+				p.tables[i].Group = n + 1
+			}
+		}
 		if len(group) > 1 {
 			p.together(group)
 		}
@@ -132,8 +136,7 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 		Triggers: render.Triggers{
 			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
 		},
-		InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
-		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), AttachFn: p.in(base + "_attach"),
+		CaptureFn: p.in(base + "_capture"),
 	}
 }
 
@@ -166,16 +169,19 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
 		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
-		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Due: p.due(n), Seldom: p.seldom(n),
+		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
 		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
-		RefreshFn: p.in(base + "_refresh"), MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
-		AttachFn: p.in(base + "_attach"), TickFn: p.in(base + "_tick"),
-		AsideFn: p.in(base + "_aside"), SwapFn: p.in(base + "_swap"),
-		FitFn: p.in(base + "_fit"), Probe: p.in("pgt_probe"),
-		WaitingFn: p.in(base + "_waiting"), ExplainFn: p.in(base + "_explain"),
+		MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
+	}
+	table.DueEvery, table.DueFunctions = p.due(n)
+	if t.Schedule.Calculated {
+		table.Calculated = p.calculated(n)
+	}
+	for _, r := range view.Sources {
+		table.Reads = append(table.Reads, nameOf(r).Plain())
 	}
 	if view.Whole() {
 		table.Shape = beside("_shape")
@@ -225,7 +231,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
 		p.addChanges(&table, view)
 		if t.RefreshMode == spec.RefreshAuto {
-			table.Most = recomputeShare(view) + " * r.reltuples"
+			table.Most = recomputeShare(view)
 		}
 		if t.Fuse != nil {
 			table.Fuse = fmt.Sprint(*t.Fuse)
@@ -233,7 +239,6 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	table.Check, table.CheckEvery = checkEvery(t, table.EffectiveMode)
 	table.Outbox = p.outbox(n, &table)
-	table.Explanation = explanation(&table, view, p.scheduleText(n))
 	return table
 }
 

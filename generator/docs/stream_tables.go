@@ -30,16 +30,6 @@ func (w *writer) streamTable(t render.StreamTable) part {
 	}}
 }
 
-// explained is what explain_st says of a stream table under a heading, without the heading.
-func explained(t render.StreamTable, heading string) string {
-	for _, line := range t.Explanation {
-		if text, is := strings.CutPrefix(line, heading+": "); is {
-			return text
-		}
-	}
-	return ""
-}
-
 func (w *writer) streamFacts(t render.StreamTable) []fact {
 	mode := say("%s", t.EffectiveMode)
 	if t.RefreshMode != t.EffectiveMode {
@@ -53,7 +43,7 @@ func (w *writer) streamFacts(t render.StreamTable) []fact {
 		{"In the spec", code(t.Path)},
 		{"Reads", w.reads(t)},
 		{"Refresh mode", mode},
-		{"Strategy", joined(code(t.Strategy), plain(strings.TrimPrefix(explained(t, "strategy"), t.Strategy)))},
+		{"Strategy", joined(code(t.Strategy), plain(": "+t.StrategyText()))},
 		{"Refreshed", w.refreshed(t)},
 		{"Rows are found by", rowKey(t)},
 	}
@@ -85,7 +75,7 @@ func (w *writer) refreshed(t render.StreamTable) text {
 	case t.Immediate:
 		return say("within each statement that changes what it reads")
 	case t.Schedule == "calculated":
-		return say("as often as what reads it: %s", strings.TrimPrefix(explained(t, "schedule"), "calculated: "))
+		return say("as often as what reads it: %s", t.Calculated)
 	}
 	return say("%s", every(t.Schedule, t.LastDue))
 }

@@ -24,6 +24,8 @@ func funcs() template.FuncMap {
 	}
 	all["ident"] = sqltext.Ident
 	all["lit"] = sqltext.Literal
+	all["null"] = literalOrNull
+	all["texts"] = texts
 	all["regclass"] = Name.Regclass
 	all["indented"] = Indented
 	all["indentedEnd"] = indentedEnd

@@ -24,8 +24,8 @@ type Source struct {
 	Readers        []Name // stream tables that read it
 	Triggers
 
-	InsertFn, UpdateFn, DeleteFn, TruncateFn, RowFn, AttachFn Name
-	Made                                                      bool // a stream table: its refresh writes the log, no trigger does
+	CaptureFn Name // called by its triggers
+	Made      bool // a stream table: its refresh writes the log, no trigger does
 }
 
 // Triggers are the names of a source's triggers.
@@ -66,12 +66,21 @@ func (s Source) ID() string { return s.Table.Plain() }
 
 // Fits lists the columns as the log stores them, each with a comma before it, of row a of Captured.
 func (s Source) Fits(a string) string {
-	var out strings.Builder
+	items := []string{""}
 	for _, name := range s.ColumnList {
 		column := sqltext.Ident(name)
-		fmt.Fprintf(&out, ", %s.pgt_fit(%s.%s, absent.%s, 1)", sqltext.Ident(s.SchemaName), a, column, column)
+		items = append(items, fmt.Sprintf("%s.pgt_fit(%s.%s, absent.%s, 1)", sqltext.Ident(s.SchemaName), a, column, column))
 	}
-	return out.String()
+	return wrapped(items)
+}
+
+// LogNames are Names in lines that are not too long.
+func (s Source) LogNames() string {
+	items := []string{""}
+	for _, name := range s.ColumnList {
+		items = append(items, sqltext.Ident(name))
+	}
+	return wrapped(items)
 }
 
 // LogColumns are Fits of row t of the table itself. A log's columns have no lengths: a longer one may come.
@@ -87,20 +96,11 @@ func lengthless(schema, a string, names []string) string {
 	return out.String()
 }
 
-// Absent are the columns as nulls: names that the table has no longer are found there.
-func (s Source) Absent() string {
-	nulls := make([]string, len(s.ColumnList))
-	for i, name := range s.ColumnList {
-		nulls[i] = "null::text as " + sqltext.Ident(name)
-	}
-	return strings.Join(nulls, ", ")
-}
-
 // Captured is the FROM clause that reads rows of the table as row a, and beside them row absent, in which names are found that
 // the table has no longer.
 func (s Source) Captured(rows, a string) string {
-	return fmt.Sprintf("(select (null::%s).*) absent\n    cross join lateral (select %s from %s) %s",
-		s.Log, strings.TrimPrefix(s.Names(), ", "), rows, a)
+	return fmt.Sprintf("(select (null::%s).*) absent\n        cross join lateral (select %s from %s) %s",
+		s.Log, strings.TrimPrefix(s.LogNames(), ", "), rows, a)
 }
 
 // Grouped lists the columns of equal rows a that are added up, each with a comma behind it.
@@ -156,7 +156,7 @@ type Read struct {
 	Triggers   []string // of ours on it
 	Always     []string // those of them that fire for statements of replicas, too
 	Columns    []string // that any of them reads; none: not known
-	Log        *Name    // nil if no refresh follows its changes
+	Log        *Source  // nil if no refresh follows its changes
 	Pending    *Name    // nil if no stream table in immediate mode follows it
 	Readers    []Name
 	Needs      []Need // of each reader
@@ -184,8 +184,28 @@ func (r Read) FoundByKey() bool {
 	return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
 }
 
-// ReaderList are the readers as a list of literals.
-func (r Read) ReaderList() string { return literals(r.Readers) }
+// ReaderNames are the readers as the catalog has them.
+func (r Read) ReaderNames() []string { return plain(r.Readers) }
+
+// plain are names as the catalog has them.
+func plain(names []Name) []string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = name.Plain()
+	}
+	return texts
+}
+
+// IndexNames are the names of the indexes of its change log.
+func (s Source) IndexNames() []string { return []string{s.XidIndex.Name, s.MarkIndex.Name} }
+
+// CaptureName is the name of the function that its triggers call; empty if it has none.
+func (s Source) CaptureName() string {
+	if s.Made {
+		return ""
+	}
+	return s.CaptureFn.Name
+}
 
 func commaBefore(a string, names []string) string {
 	var out strings.Builder
@@ -201,19 +221,6 @@ func commaBefore(a string, names []string) string {
 
 // PruneTask names the row of pgt_tasks for pruning change logs.
 const PruneTask = "change logs: pruning"
-
-// ReaderList are the stream tables that follow any change log, as a list of literals.
-func (e Extension) ReaderList() string {
-	var readers []Name
-	for _, s := range e.Sources {
-		for _, r := range s.Readers {
-			if !slices.Contains(readers, r) {
-				readers = append(readers, r)
-			}
-		}
-	}
-	return literals(readers)
-}
 
 // PruneTask is for templates.
 func (e Extension) PruneTask() string { return PruneTask }

@@ -13,6 +13,7 @@ type StreamTable struct {
 	SchemaName string // of the extension
 	Path       string // in the spec
 	Order      int    // of refreshes
+	Group      int    // of those that are refreshed from one snapshot
 	Table      Name   // what users see: a view over Rows
 	Rows       Name   // where the rows are stored
 	Old        Name   // where those of an older definition are, which users see until Rows is filled
@@ -30,8 +31,10 @@ type StreamTable struct {
 	OwnPath                                      string   // the same for what needs no names but the query's functions, operators and types
 	Computes                                     string   // the query, as what needs no other names has it
 	Schedule                                     string   // as the spec has it
-	Due                                          string   // condition that row s of State is due
-	LastDue                                      *LastDue // of a cron expression
+	Calculated                                   string   // what a calculated schedule comes to
+	DueEvery                                     string   // interval constant; empty where only cron expressions say when it is due
+	DueFunctions                                 []string // return when a cron expression was due last
+	LastDue                                      *LastDue // of its own cron expression
 	Seldom                                       bool     // a refresh after filling it would be a waste
 
 	Visible         []string // columns
@@ -69,20 +72,17 @@ type StreamTable struct {
 	Tells      bool     // for a statement that writes its changes to Outbox
 	Now                 // in immediate mode
 
-	Explanation []string // lines that say how it is kept up to date
+	Reads []string // sources, for people
 
-	AsideFn, SwapFn                                                              Name // if it is online
-	RefreshFn, MergeFn, RebuildFn, AttachFn, FitFn, TickFn, WaitingFn, ExplainFn Name
-	ComputedFn                                                                   Name // what RebuildFn reads instead of the query; may be empty
+	MergeFn, RebuildFn Name
+	ComputedFn         Name // what RebuildFn reads instead of the query; may be empty
 
-	Probe                Name          // a view that is gone when FitFn ends
-	Upstream             []StreamTable // what it reads, in order
-	Grants               []string      // roles that may read it
-	Diamond              bool          // its refresh group reads something through several paths
-	PathLogs, PathTables []string      // then: the change logs of the group, and what it reads besides
-	PathForeign          string        // one of the latter whose changes no transaction of this database shows
-	Most                 string        // more changed rows than this, as a number or an expression over pg_class r, make a recompute cheaper; may be empty
-	Fuse                 string        // more changed rows than this are refused; may be empty
+	Grants               []string // roles that may read it
+	Diamond              bool     // its refresh group reads something through several paths
+	PathLogs, PathTables []string // then: the change logs of the group, and what it reads besides
+	PathForeign          string   // one of the latter whose changes no transaction of this database shows
+	Most                 string   // more changed rows than this share of a source make a recompute cheaper; may be empty
+	Fuse                 string   // more changed rows than this are refused; may be empty
 }
 
 // FewChanges of each log at most are few, and FewAtMost of them what a statement for few takes: more than FewChanges, as others may commit

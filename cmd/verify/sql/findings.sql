@@ -1,5 +1,5 @@
--- What plpgsql_check finds in every plpgsql routine of a schema: functions and procedures once, trigger functions once for each table and
--- pair of transition tables that a trigger gives them. A trigger function without a trigger cannot be checked, which is a finding.
+-- What plpgsql_check finds in every plpgsql routine of a schema: functions and procedures once, trigger functions once for each table that
+-- their triggers are on, with all transition tables that these give them. A trigger function without a trigger cannot be checked, which is a finding.
 with routine as materialized (
     select p.oid, p.prorettype = 'trigger'::regtype as is_trigger
       from pg_proc p
@@ -7,10 +7,11 @@ with routine as materialized (
      where l.lanname = 'plpgsql'
        and p.pronamespace = $1::text::regnamespace
 ), target as materialized ( -- only plpgsql may reach plpgsql_check_function_tb
-    select distinct r.oid, coalesce(t.tgrelid, 0)::regclass as rel, t.tgoldtable, t.tgnewtable
+    select r.oid, coalesce(t.tgrelid, 0)::regclass as rel, max(t.tgoldtable::text)::name as tgoldtable, max(t.tgnewtable::text)::name as tgnewtable
       from routine r
       left join pg_trigger t on r.is_trigger and t.tgfoid = r.oid and not t.tgisinternal
      where not r.is_trigger or t.oid is not null
+     group by r.oid, t.tgrelid
 )
 select t.oid::regprocedure::text,
        case when t.rel::oid = 0 then '' else t.rel::text end,

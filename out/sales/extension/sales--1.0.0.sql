@@ -19,29 +19,23 @@ begin
     routine (schema_name, names, replaced) as (
         values
             ('sales', array[
-                'after_restore', 'attach', 'best_customers_aside', 'best_customers_attach', 'best_customers_explain', 'best_customers_fit',
-                'best_customers_merge', 'best_customers_rebuild', 'best_customers_refresh', 'best_customers_swap', 'best_customers_tick',
-                'best_customers_waiting', 'changes_public_captured_payments_attach', 'changes_public_captured_payments_delete',
-                'changes_public_captured_payments_insert', 'changes_public_captured_payments_row',
-                'changes_public_captured_payments_truncate', 'changes_public_captured_payments_update', 'changes_public_customers_attach',
-                'changes_public_customers_delete', 'changes_public_customers_insert', 'changes_public_customers_row',
-                'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
-                'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
-                'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
-                'check_stream_table', 'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain',
-                'customer_payments_fit', 'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh',
-                'customer_payments_tick', 'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history',
-                'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
-                'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
-                'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
-                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as', 'pgt_capture',
-                'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
-                'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
-                'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
-                'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
-                'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
+                'after_restore', 'attach', 'best_customers_merge', 'best_customers_rebuild', 'changes_public_captured_payments_capture',
+                'changes_public_customers_capture', 'changes_public_orders_capture', 'check_stream_table', 'customer_payments_computed',
+                'customer_payments_merge', 'customer_payments_rebuild', 'detach', 'explain_st', 'get_refresh_history',
+                'large_orders_apply_pending', 'large_orders_catch_up', 'large_orders_go_live', 'large_orders_maintain',
+                'large_orders_rebuild', 'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert',
+                'now_public_orders_row', 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as',
+                'pgt_attach_log', 'pgt_attach_stream_table', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison',
+                'pgt_drop_own', 'pgt_drop_stream_table', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit',
+                'pgt_fit_stream_table', 'pgt_full_reason', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits',
+                'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only',
+                'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order',
+                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_setting', 'pgt_settings_check',
+                'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem',
+                'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick',
                 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
-                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run',
+                'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -425,23 +419,57 @@ comment on function sales.pgt_drop_own(text, text[]) is 'Drops a relation, if it
 create sequence sales.pgt_change_no as bigint cache 1;
 comment on sequence sales.pgt_change_no is 'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes. (Sluice: sales in sales)';
 
--- The stream tables of extension sales, one row each, as the spec has them.
+-- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what differs between them.
+--
+-- Names of relations are as regclass reads them, functions are in the extension's schema, and lists of columns and conditions are SQL.
 create table sales.pgt_stream_table_config (
-    stream_table     text not null primary key, -- schema.name
-    pgt_schema       name not null,
-    pgt_name         name not null,
-    query            text not null,
-    refresh_mode     text not null,
-    effective_mode   text not null,
-    effective_reason text,
-    strategy         text not null,
-    schedule         text not null,
-    refresh_order    integer not null,
-    path_logs        text[], -- change logs of its refresh group, where that reads something through several paths; null: it does not
-    path_tables      text[], -- what the group reads besides, without a change log
-    path_foreign     text    -- one of these whose changes no transaction of this database shows
+    stream_table       text not null primary key, -- schema.name
+    pgt_schema         name not null,
+    pgt_name           name not null,
+    query              text not null,
+    refresh_mode       text not null,
+    effective_mode     text not null,
+    effective_reason   text,
+    strategy           text not null,
+    schedule           text not null,
+    refresh_order      integer not null,
+    refresh_group      integer not null, -- those of one group are refreshed from one snapshot
+    spec_path          text not null,
+    calculated         text,             -- what a calculated schedule comes to
+    due_every          interval,         -- null: only cron expressions say when it is due
+    due_functions      name[] not null,  -- return when a cron expression was due last
+    seldom             boolean not null, -- a refresh after the fill would be a waste
+    check_every        interval,
+    reads              text[] not null,  -- sources, as people name them
+    follows            text[] not null,  -- those whose changes it applies
+    recompute_share    numeric,          -- more changed rows than this share of a source make a recompute cheaper; null: never
+    fuse               bigint,           -- more changed rows than this are refused
+    apply_function     name,             -- null: everything is recomputed
+    recompute_function name not null,
+    pending_function   name,             -- in immediate mode: applies what is pending to its maintenance group
+    publish_function   name,             -- writes all its rows to its outbox; null: it can have none
+    flush_function     name,             -- in immediate mode: writes to it what a statement changed
+    rows_table         text not null,
+    old_rows_table     text not null,    -- rows of an older definition, which users see until rows_table is filled
+    shape_table        text,             -- has the query's columns where only the server knows them
+    online             boolean not null, -- a new definition is filled beside the old rows
+    columns            name[] not null,  -- those that users see, as far as they are known
+    stored_columns     text not null,    -- what rows_table stores
+    stored_from        text,             -- where that comes from; null: the query, as q
+    stored_with        text not null,    -- options of rows_table
+    not_null           name[] not null,  -- columns of rows_table
+    row_indexes        text[] not null,  -- statements that index an empty rows_table
+    index_names        name[] not null,  -- indexes of the spec
+    index_columns      text[] not null,
+    shown_columns      text not null,    -- what users see of row r of rows_table
+    shown_if           text,             -- null: every row
+    repeats            boolean not null, -- a row is shown __mult times
+    grants             name[] not null,  -- roles that may read it
+    path_logs          text[],           -- change logs of its refresh group, where that reads something through several paths; null: it does not
+    path_tables        text[],           -- what the group reads besides, without a change log
+    path_foreign       text              -- one of these whose changes no transaction of this database shows
 );
-comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them. (Sluice: sales in sales)';
+comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what differs between them. (Sluice: sales in sales)';
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
 --
@@ -487,6 +515,9 @@ create table sales.pgt_source_config (
     part          boolean not null, -- below another table when it was generated
     columns       name[],
     change_log    text,             -- as regclass reads it
+    log_columns   name[]  not null, -- those that go into the change log
+    log_indexes   name[]  not null, -- of the change log: on transactions, and on rows that say that the source was truncated
+    capture       name,             -- the function that writes the change log; null where refreshes do
     pending       text,             -- as regclass reads it
     triggers      name[]  not null, -- of ours on it, which are on tables below it, too
     always        name[]  not null, -- those that fire for statements of replicas, too
@@ -1275,14 +1306,8 @@ begin
     v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     if v_well then
         begin
-            if p_source = 'public.customers' then
-                perform sales.changes_public_customers_attach();
-            elsif p_source = 'public.orders' then
-                perform sales.changes_public_orders_attach();
-            elsif p_source = 'public.captured_payments' then
-                perform sales.changes_public_captured_payments_attach();
-            elsif p_source = 'sales.customer_payments' then
-                perform sales.changes_sales_customer_payments_attach();
+            if c.change_log is not null then
+                perform sales.pgt_attach_log(p_source);
             end if;
             if p_source = 'public.orders' then
                 perform sales.now_public_orders_attach();
@@ -1432,6 +1457,91 @@ end;
 $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
 
+-- Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its refreshes.
+-- Reads pgt_source_config; writes the change log and the triggers of the source.
+create function sales.pgt_attach_log(p_source text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    c           sales.pgt_source_config;
+    v_table     regclass;
+    v_statement text;
+    v_each      boolean;
+    v_trigger   record;
+begin
+    select s.* into c from sales.pgt_source_config s where s.source = p_source;
+    v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
+    -- A log of other columns is of no use: its readers are recomputed.
+    if not sales.pgt_missing(c.change_log) and not sales.pgt_log_fits(p_source, c.change_log, c.log_columns) then
+        execute format('drop table %s', c.change_log::regclass);
+    end if;
+    if to_regclass(c.change_log) is null then
+        foreach v_statement in array array[
+            -- The columns have the types of the source, without lengths: a longer value may come. A column that the source has lost is text.
+            format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
+                c.change_log, case when c.made then 'bigint' else 'smallint' end, (
+                    select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales', coalesce('t.' || quote_ident(a.attname), 'null::text'), l.name), '' order by l.place)
+                    from unnest(c.log_columns) with ordinality l (name, place)
+                    left join pg_attribute a on a.attrelid = v_table and a.attname = l.name and a.attnum > 0 and not a.attisdropped
+                ), v_table),
+            format('alter table %s alter __no set default nextval(%L), alter __no set not null,
+                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null', c.change_log, 'sales.pgt_change_no'::regclass),
+            -- New rows are beyond a transaction; so are rows that may be pruned.
+            format('create index %I on %s (__xid)', c.log_indexes[1], c.change_log),
+            format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], c.change_log),
+            format('comment on table %s is %L', c.change_log, format('Signed rows by which %I.%I changed. ', c.source_schema, c.source_name) || '(Sluice: sales in sales)')
+        ] loop
+            execute v_statement;
+        end loop;
+    end if;
+    if c.made then
+        return;
+    end if;
+
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- partitions, transition tables may lack generated columns.
+    v_each := exists (select from sales.pgt_above(v_table))
+        or exists (
+            select
+            from pg_class r
+            join pg_attribute a on a.attrelid = r.oid
+            where r.oid = v_table and r.relkind = 'p' and a.attgenerated = 's'
+        );
+    for v_trigger in
+        select t.name, t.event, t.sees
+        from (values
+            (c.triggers[1], 'insert', 'referencing new table as new_rows'),
+            (c.triggers[2], 'update', 'referencing old table as old_rows new table as new_rows'),
+            (c.triggers[3], 'delete', 'referencing old table as old_rows'),
+            (c.triggers[4], 'truncate', '')
+        ) t (name, event, sees)
+    loop
+        if v_each and v_trigger.event <> 'truncate' then
+            execute format('drop trigger if exists %I on %s', v_trigger.name, v_table);
+        elsif sales.pgt_trigger_missing(v_table, v_trigger.name) then
+            for v_statement in
+                select format('create trigger %I after %s on %s %s for each statement execute function %I.%I()',
+                    v_trigger.name, v_trigger.event, v_table, v_trigger.sees, 'sales', c.capture)
+            loop
+                execute v_statement;
+            end loop;
+            if v_trigger.event = 'truncate' then
+                perform sales.pgt_enable(v_table, v_trigger.name, 'A');
+            end if;
+        end if;
+    end loop;
+    if sales.pgt_trigger_missing(v_table, c.triggers[5], case when v_each then array['each'] else '{}' end) then
+        execute format('create or replace trigger %I after insert or update or delete on %s for each row execute function %I.%I(%s)',
+            c.triggers[5], v_table, 'sales', c.capture, case when v_each then '''each''' else '' end);
+        perform sales.pgt_enable(v_table, c.triggers[5], case when v_each then 'A' else 'R' end::"char");
+    end if;
+end;
+$function$;
+comment on function sales.pgt_attach_log(text) is 'Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its refreshes. (Sluice: sales in sales)';
+
 -- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
 create function sales.pgt_watch_sources()
@@ -1462,722 +1572,262 @@ $function$;
 comment on function sales.pgt_watch_sources() is 'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in sales)';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
 ) values (
-    'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount']::name[],
-    'sales.changes_public_orders', 'sales.pending_public_orders',
-    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
+    'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
+    'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'], 'changes_public_orders_capture', 'sales.pending_public_orders',
+    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
+        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders',
+        'sales_now_update_public_orders', 'sales_now_delete_public_orders',
+        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders',
+        'sales_now_written_public_orders'], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount']::name[],
-    null, array[]::name[],
-    array['order_id']::name[], array['order_id', 'status']::name[]
+    'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount'], null,
+    '{}', array['order_id'], array['order_id', 'status']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.orders', 'sales.customer_payments', array['order_id', 'customer_id']::name[],
-    array['text', 'bigint']::text[], array[]::name[],
-    array[]::name[], array['order_id']::name[]
+    'public.orders', 'sales.customer_payments', array['order_id', 'customer_id'], array['text', 'bigint'],
+    '{}', '{}', array['order_id']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
 ) values (
-    'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name']::name[],
-    'sales.changes_public_customers', null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
+    'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
+    'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid', 'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
+        'sales_log_truncate_public_customers', 'sales_log_row_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.customers', 'sales.customer_payments', array['customer_id', 'name']::name[],
-    array['bigint', 'text']::text[], array[]::name[],
-    array[]::name[], array['name']::name[]
+    'public.customers', 'sales.customer_payments', array['customer_id', 'name'], array['bigint', 'text'],
+    '{}', '{}', array['name']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
 ) values (
-    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at']::name[],
-    'sales.changes_public_captured_payments', null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
+    'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments',
+        'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at']::name[],
-    array['text', 'numeric(12,2)', 'timestamp with time zone']::text[], array[]::name[],
-    array[]::name[], array['order_id']::name[]
+    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at'], array['text', 'numeric(12,2)', 'timestamp with time zone'],
+    '{}', '{}', array['order_id']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid']::name[],
-    'sales.changes_sales_customer_payments', null,
-    array[]::name[], array[]::name[], array['sales.best_customers']
+    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
+    'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], null, null,
+    '{}', '{}', array['sales.best_customers']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid']::name[],
-    null, array[]::name[],
-    array[]::name[], array[]::name[]
+    'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid'], null,
+    '{}', '{}', '{}'
 );
 
--- Logs rows inserted into public.customers.
+-- Logs changed rows of public.customers, with its owner's rights.
 -- Writes sales.changes_public_customers.
 --
--- Runs with its owner's rights, so that whoever may write the table need not write the log. It names no operator and no function without
--- its schema, as the caller's search_path would say which; setting one costs more than the rest.
---
--- A writer never fails because a column was renamed, dropped or altered: a name that new_rows lacks is found in row absent, which has the
--- log's columns, all null, and pgt_fit gives a null for a value of another type. No refresh applies such rows: it finds out first.
-create function sales.changes_public_customers_insert()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_customers (__mult, customer_id, name)
-    select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-    from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from new_rows) n;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_customers_insert() is 'Logs rows inserted into public.customers. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_customers_insert() from public;
-
--- Logs rows updated in public.customers: the old ones less, the new ones more.
--- Writes sales.changes_public_customers.
-create function sales.changes_public_customers_update()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_customers (__mult, customer_id, name)
-    select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-    from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from old_rows) o
-    union all
-    select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-    from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from new_rows) n;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_customers_update() from public;
-
--- Logs rows deleted from public.customers.
--- Writes sales.changes_public_customers.
-create function sales.changes_public_customers_delete()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_customers (__mult, customer_id, name)
-    select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-    from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from old_rows) o;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_customers_delete() is 'Logs rows deleted from public.customers. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_customers_delete() from public;
-
--- Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed.
--- Writes sales.changes_public_customers.
-create function sales.changes_public_customers_truncate()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-begin
-    insert into sales.changes_public_customers (__mult, customer_id, name)
-    select 0, l.customer_id, l.name
-    from (select) mark
-    left join sales.changes_public_customers l on false;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_customers_truncate() from public;
-
--- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
--- and of a partition or a table that inherits.
--- Writes sales.changes_public_customers.
---
--- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales.changes_public_customers_row()
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers fire for
+-- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+create function sales.changes_public_customers_capture()
     returns trigger
     language plpgsql
     security definer
 as $function$
 #variable_conflict use_column
 declare
-    __old alias for old; -- columns may be called so
+    __old alias for old; -- columns may be named old and new
     __new alias for new;
 begin
-    if tg_op operator(pg_catalog.<>) 'INSERT' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from (select (__old).*) r) o
-        where not exists (select from only public.customers where false);
-    end if;
-    if tg_op operator(pg_catalog.<>) 'DELETE' then
+    if tg_level operator(pg_catalog.=) 'ROW' then
+        if tg_op operator(pg_catalog.<>) 'INSERT' then
+            insert into sales.changes_public_customers (__mult, customer_id, name)
+            select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
+            from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from (select (__old).*) r) o
+            where not exists (select from only public.customers where false);
+        end if;
+        if tg_op operator(pg_catalog.<>) 'DELETE' then
+            insert into sales.changes_public_customers (__mult, customer_id, name)
+            select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
+            from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from (select (__new).*) r) n
+            where not exists (select from only public.customers where false);
+        end if;
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
         insert into sales.changes_public_customers (__mult, customer_id, name)
         select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
         from (select (null::sales.changes_public_customers).*) absent
-    cross join lateral (select customer_id, name from (select (__new).*) r) n
-        where not exists (select from only public.customers where false);
+        cross join lateral (select customer_id, name from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from old_rows) o
+        union all
+        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from old_rows) o;
+    else -- truncated: the readers are recomputed
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select 0, l.customer_id, l.name
+        from (select) mark
+        left join sales.changes_public_customers l on false;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
+comment on function sales.changes_public_customers_capture() is 'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
 
-revoke execute on function sales.changes_public_customers_row() from public;
+revoke execute on function sales.changes_public_customers_capture() from public;
 
--- Makes the change log of public.customers and the triggers that fill it, where they are missing.
--- Writes sales.changes_public_customers, public.customers.
-create function sales.changes_public_customers_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.customers'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
-begin
-    -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_public_customers') and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
-        drop table sales.changes_public_customers;
-    end if;
-    if to_regclass('sales.changes_public_customers') is null then
-        create table sales.changes_public_customers as
-        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name
-        from (select null::text as customer_id, null::text as name) absent -- what the table has lost
-        cross join lateral (select customer_id, name from public.customers) t
-        with no data;
-        alter table sales.changes_public_customers
-            alter __no set default nextval('sales.pgt_change_no'::regclass),
-            alter __no set not null,
-            alter __xid set default pg_current_xact_id(),
-            alter __xid set not null,
-            alter __mult set not null;
-        -- New rows are beyond a transaction; so is what may be pruned.
-        create index changes_public_customers_xid on sales.changes_public_customers (__xid);
-        create index changes_public_customers_truncated on sales.changes_public_customers (__xid) where __mult = 0;
-        comment on table sales.changes_public_customers is 'Signed rows by which public.customers changed. (Sluice: sales in sales)';
-    end if;
-    if v_each then
-        drop trigger if exists sales_log_insert_public_customers on public.customers;
-        drop trigger if exists sales_log_update_public_customers on public.customers;
-        drop trigger if exists sales_log_delete_public_customers on public.customers;
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_insert_public_customers') then
-        create trigger sales_log_insert_public_customers after insert on public.customers
-            referencing new table as new_rows
-            for each statement execute function sales.changes_public_customers_insert();
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_update_public_customers') then
-        create trigger sales_log_update_public_customers after update on public.customers
-            referencing old table as old_rows new table as new_rows
-            for each statement execute function sales.changes_public_customers_update();
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_delete_public_customers') then
-        create trigger sales_log_delete_public_customers after delete on public.customers
-            referencing old table as old_rows
-            for each statement execute function sales.changes_public_customers_delete();
-    end if;
-    if sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_truncate_public_customers') then
-        create trigger sales_log_truncate_public_customers after truncate on public.customers
-            for each statement execute function sales.changes_public_customers_truncate();
-        alter table public.customers enable always trigger sales_log_truncate_public_customers;
-    end if;
-    if sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_row_public_customers', case when v_each then array['each'] else '{}' end) then
-        drop trigger if exists sales_log_row_public_customers on public.customers;
-        if v_each then
-            create trigger sales_log_row_public_customers after insert or update or delete on public.customers
-                for each row execute function sales.changes_public_customers_row('each');
-            alter table public.customers enable always trigger sales_log_row_public_customers;
-        else
-            create trigger sales_log_row_public_customers after insert or update or delete on public.customers
-                for each row execute function sales.changes_public_customers_row();
-            alter table public.customers enable replica trigger sales_log_row_public_customers;
-        end if;
-    end if;
-end;
-$function$;
-comment on function sales.changes_public_customers_attach() is 'Makes the change log of public.customers and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
-
--- Logs rows inserted into public.orders.
+-- Logs changed rows of public.orders, with its owner's rights.
 -- Writes sales.changes_public_orders.
 --
--- Runs with its owner's rights, so that whoever may write the table need not write the log. It names no operator and no function without
--- its schema, as the caller's search_path would say which; setting one costs more than the rest.
---
--- A writer never fails because a column was renamed, dropped or altered: a name that new_rows lacks is found in row absent, which has the
--- log's columns, all null, and pgt_fit gives a null for a value of another type. No refresh applies such rows: it finds out first.
-create function sales.changes_public_orders_insert()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_orders (__mult, order_id, customer_id)
-    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-    from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from new_rows) n;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_orders_insert() is 'Logs rows inserted into public.orders. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_orders_insert() from public;
-
--- Logs rows updated in public.orders: the old ones less, the new ones more.
--- Writes sales.changes_public_orders.
-create function sales.changes_public_orders_update()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_orders (__mult, order_id, customer_id)
-    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-    from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from old_rows) o
-    union all
-    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-    from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from new_rows) n;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_orders_update() from public;
-
--- Logs rows deleted from public.orders.
--- Writes sales.changes_public_orders.
-create function sales.changes_public_orders_delete()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_orders (__mult, order_id, customer_id)
-    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-    from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from old_rows) o;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_orders_delete() is 'Logs rows deleted from public.orders. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_orders_delete() from public;
-
--- Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed.
--- Writes sales.changes_public_orders.
-create function sales.changes_public_orders_truncate()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-begin
-    insert into sales.changes_public_orders (__mult, order_id, customer_id)
-    select 0, l.order_id, l.customer_id
-    from (select) mark
-    left join sales.changes_public_orders l on false;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_orders_truncate() from public;
-
--- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
--- and of a partition or a table that inherits.
--- Writes sales.changes_public_orders.
---
--- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales.changes_public_orders_row()
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers fire for
+-- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+create function sales.changes_public_orders_capture()
     returns trigger
     language plpgsql
     security definer
 as $function$
 #variable_conflict use_column
 declare
-    __old alias for old; -- columns may be called so
+    __old alias for old; -- columns may be named old and new
     __new alias for new;
 begin
-    if tg_op operator(pg_catalog.<>) 'INSERT' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from (select (__old).*) r) o
-        where not exists (select from only public.orders where false);
-    end if;
-    if tg_op operator(pg_catalog.<>) 'DELETE' then
+    if tg_level operator(pg_catalog.=) 'ROW' then
+        if tg_op operator(pg_catalog.<>) 'INSERT' then
+            insert into sales.changes_public_orders (__mult, order_id, customer_id)
+            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
+            from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from (select (__old).*) r) o
+            where not exists (select from only public.orders where false);
+        end if;
+        if tg_op operator(pg_catalog.<>) 'DELETE' then
+            insert into sales.changes_public_orders (__mult, order_id, customer_id)
+            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
+            from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from (select (__new).*) r) n
+            where not exists (select from only public.orders where false);
+        end if;
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
         insert into sales.changes_public_orders (__mult, order_id, customer_id)
         select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
         from (select (null::sales.changes_public_orders).*) absent
-    cross join lateral (select order_id, customer_id from (select (__new).*) r) n
-        where not exists (select from only public.orders where false);
+        cross join lateral (select order_id, customer_id from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from old_rows) o
+        union all
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from old_rows) o;
+    else -- truncated: the readers are recomputed
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select 0, l.order_id, l.customer_id
+        from (select) mark
+        left join sales.changes_public_orders l on false;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
+comment on function sales.changes_public_orders_capture() is 'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
 
-revoke execute on function sales.changes_public_orders_row() from public;
+revoke execute on function sales.changes_public_orders_capture() from public;
 
--- Makes the change log of public.orders and the triggers that fill it, where they are missing.
--- Writes sales.changes_public_orders, public.orders.
-create function sales.changes_public_orders_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.orders'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
-begin
-    -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
-        drop table sales.changes_public_orders;
-    end if;
-    if to_regclass('sales.changes_public_orders') is null then
-        create table sales.changes_public_orders as
-        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id
-        from (select null::text as order_id, null::text as customer_id) absent -- what the table has lost
-        cross join lateral (select order_id, customer_id from public.orders) t
-        with no data;
-        alter table sales.changes_public_orders
-            alter __no set default nextval('sales.pgt_change_no'::regclass),
-            alter __no set not null,
-            alter __xid set default pg_current_xact_id(),
-            alter __xid set not null,
-            alter __mult set not null;
-        -- New rows are beyond a transaction; so is what may be pruned.
-        create index changes_public_orders_xid on sales.changes_public_orders (__xid);
-        create index changes_public_orders_truncated on sales.changes_public_orders (__xid) where __mult = 0;
-        comment on table sales.changes_public_orders is 'Signed rows by which public.orders changed. (Sluice: sales in sales)';
-    end if;
-    if v_each then
-        drop trigger if exists sales_log_insert_public_orders on public.orders;
-        drop trigger if exists sales_log_update_public_orders on public.orders;
-        drop trigger if exists sales_log_delete_public_orders on public.orders;
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_insert_public_orders') then
-        create trigger sales_log_insert_public_orders after insert on public.orders
-            referencing new table as new_rows
-            for each statement execute function sales.changes_public_orders_insert();
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_update_public_orders') then
-        create trigger sales_log_update_public_orders after update on public.orders
-            referencing old table as old_rows new table as new_rows
-            for each statement execute function sales.changes_public_orders_update();
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_delete_public_orders') then
-        create trigger sales_log_delete_public_orders after delete on public.orders
-            referencing old table as old_rows
-            for each statement execute function sales.changes_public_orders_delete();
-    end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_truncate_public_orders') then
-        create trigger sales_log_truncate_public_orders after truncate on public.orders
-            for each statement execute function sales.changes_public_orders_truncate();
-        alter table public.orders enable always trigger sales_log_truncate_public_orders;
-    end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_row_public_orders', case when v_each then array['each'] else '{}' end) then
-        drop trigger if exists sales_log_row_public_orders on public.orders;
-        if v_each then
-            create trigger sales_log_row_public_orders after insert or update or delete on public.orders
-                for each row execute function sales.changes_public_orders_row('each');
-            alter table public.orders enable always trigger sales_log_row_public_orders;
-        else
-            create trigger sales_log_row_public_orders after insert or update or delete on public.orders
-                for each row execute function sales.changes_public_orders_row();
-            alter table public.orders enable replica trigger sales_log_row_public_orders;
-        end if;
-    end if;
-end;
-$function$;
-comment on function sales.changes_public_orders_attach() is 'Makes the change log of public.orders and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
-
--- Logs rows inserted into public.captured_payments.
+-- Logs changed rows of public.captured_payments, with its owner's rights.
 -- Writes sales.changes_public_captured_payments.
 --
--- Runs with its owner's rights, so that whoever may write the table need not write the log. It names no operator and no function without
--- its schema, as the caller's search_path would say which; setting one costs more than the rest.
---
--- A writer never fails because a column was renamed, dropped or altered: a name that new_rows lacks is found in row absent, which has the
--- log's columns, all null, and pgt_fit gives a null for a value of another type. No refresh applies such rows: it finds out first.
-create function sales.changes_public_captured_payments_insert()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-    from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from new_rows) n;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_captured_payments_insert() from public;
-
--- Logs rows updated in public.captured_payments: the old ones less, the new ones more.
--- Writes sales.changes_public_captured_payments.
-create function sales.changes_public_captured_payments_update()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-    from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from old_rows) o
-    union all
-    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-    from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from new_rows) n;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_captured_payments_update() from public;
-
--- Logs rows deleted from public.captured_payments.
--- Writes sales.changes_public_captured_payments.
-create function sales.changes_public_captured_payments_delete()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-begin
-    insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-    from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from old_rows) o;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_captured_payments_delete() from public;
-
--- Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed.
--- Writes sales.changes_public_captured_payments.
-create function sales.changes_public_captured_payments_truncate()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-begin
-    insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select 0, l.order_id, l.amount, l.captured_at
-    from (select) mark
-    left join sales.changes_public_captured_payments l on false;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_captured_payments_truncate() from public;
-
--- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
--- and of a partition or a table that inherits.
--- Writes sales.changes_public_captured_payments.
---
--- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales.changes_public_captured_payments_row()
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers fire for
+-- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+create function sales.changes_public_captured_payments_capture()
     returns trigger
     language plpgsql
     security definer
 as $function$
 #variable_conflict use_column
 declare
-    __old alias for old; -- columns may be called so
+    __old alias for old; -- columns may be named old and new
     __new alias for new;
 begin
-    if tg_op operator(pg_catalog.<>) 'INSERT' then
+    if tg_level operator(pg_catalog.=) 'ROW' then
+        if tg_op operator(pg_catalog.<>) 'INSERT' then
+            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+            from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
+            where not exists (select from only public.captured_payments where false);
+        end if;
+        if tg_op operator(pg_catalog.<>) 'DELETE' then
+            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+            from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
+            where not exists (select from only public.captured_payments where false);
+        end if;
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
-        where not exists (select from only public.captured_payments where false);
-    end if;
-    if tg_op operator(pg_catalog.<>) 'DELETE' then
+        cross join lateral (select order_id, amount, captured_at from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
-    cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
-        where not exists (select from only public.captured_payments where false);
+        cross join lateral (select order_id, amount, captured_at from old_rows) o
+        union all
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+        from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+        from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from old_rows) o;
+    else -- truncated: the readers are recomputed
+        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select 0, l.order_id, l.amount, l.captured_at
+        from (select) mark
+        left join sales.changes_public_captured_payments l on false;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_capture() is 'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
 
-revoke execute on function sales.changes_public_captured_payments_row() from public;
-
--- Makes the change log of public.captured_payments and the triggers that fill it, where they are missing.
--- Writes sales.changes_public_captured_payments, public.captured_payments.
-create function sales.changes_public_captured_payments_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.captured_payments'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
-begin
-    -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_public_captured_payments') and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
-        drop table sales.changes_public_captured_payments;
-    end if;
-    if to_regclass('sales.changes_public_captured_payments') is null then
-        create table sales.changes_public_captured_payments as
-        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.amount, t.amount, 1) as amount, sales.pgt_fit(t.captured_at, t.captured_at, 1) as captured_at
-        from (select null::text as order_id, null::text as amount, null::text as captured_at) absent -- what the table has lost
-        cross join lateral (select order_id, amount, captured_at from public.captured_payments) t
-        with no data;
-        alter table sales.changes_public_captured_payments
-            alter __no set default nextval('sales.pgt_change_no'::regclass),
-            alter __no set not null,
-            alter __xid set default pg_current_xact_id(),
-            alter __xid set not null,
-            alter __mult set not null;
-        -- New rows are beyond a transaction; so is what may be pruned.
-        create index changes_public_captured_payments_xid on sales.changes_public_captured_payments (__xid);
-        create index changes_public_captured_payments_truncated on sales.changes_public_captured_payments (__xid) where __mult = 0;
-        comment on table sales.changes_public_captured_payments is 'Signed rows by which public.captured_payments changed. (Sluice: sales in sales)';
-    end if;
-    if v_each then
-        drop trigger if exists sales_log_insert_public_captured_payments on public.captured_payments;
-        drop trigger if exists sales_log_update_public_captured_payments on public.captured_payments;
-        drop trigger if exists sales_log_delete_public_captured_payments on public.captured_payments;
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_insert_public_captured_payments') then
-        create trigger sales_log_insert_public_captured_payments after insert on public.captured_payments
-            referencing new table as new_rows
-            for each statement execute function sales.changes_public_captured_payments_insert();
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_update_public_captured_payments') then
-        create trigger sales_log_update_public_captured_payments after update on public.captured_payments
-            referencing old table as old_rows new table as new_rows
-            for each statement execute function sales.changes_public_captured_payments_update();
-    end if;
-    if not v_each and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_delete_public_captured_payments') then
-        create trigger sales_log_delete_public_captured_payments after delete on public.captured_payments
-            referencing old table as old_rows
-            for each statement execute function sales.changes_public_captured_payments_delete();
-    end if;
-    if sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_truncate_public_captured_payments') then
-        create trigger sales_log_truncate_public_captured_payments after truncate on public.captured_payments
-            for each statement execute function sales.changes_public_captured_payments_truncate();
-        alter table public.captured_payments enable always trigger sales_log_truncate_public_captured_payments;
-    end if;
-    if sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_row_public_captured_payments', case when v_each then array['each'] else '{}' end) then
-        drop trigger if exists sales_log_row_public_captured_payments on public.captured_payments;
-        if v_each then
-            create trigger sales_log_row_public_captured_payments after insert or update or delete on public.captured_payments
-                for each row execute function sales.changes_public_captured_payments_row('each');
-            alter table public.captured_payments enable always trigger sales_log_row_public_captured_payments;
-        else
-            create trigger sales_log_row_public_captured_payments after insert or update or delete on public.captured_payments
-                for each row execute function sales.changes_public_captured_payments_row();
-            alter table public.captured_payments enable replica trigger sales_log_row_public_captured_payments;
-        end if;
-    end if;
-end;
-$function$;
-comment on function sales.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
-
--- Makes the change log of sales.customer_payments where it is missing.
--- Writes sales.changes_sales_customer_payments.
-create function sales.changes_sales_customer_payments_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-begin
-    -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_sales_customer_payments') and not sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid']::name[]) then
-        drop table sales.changes_sales_customer_payments;
-    end if;
-    if to_regclass('sales.changes_sales_customer_payments') is null then
-        create table sales.changes_sales_customer_payments as
-        select null::bigint as __no, null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name, sales.pgt_fit(t.paid, t.paid, 1) as paid
-        from (select null::text as customer_id, null::text as name, null::text as paid) absent -- what the table has lost
-        cross join lateral (select customer_id, name, paid from sales.customer_payments) t
-        with no data;
-        alter table sales.changes_sales_customer_payments
-            alter __no set default nextval('sales.pgt_change_no'::regclass),
-            alter __no set not null,
-            alter __xid set default pg_current_xact_id(),
-            alter __xid set not null,
-            alter __mult set not null;
-        -- New rows are beyond a transaction; so is what may be pruned.
-        create index changes_sales_customer_payments_xid on sales.changes_sales_customer_payments (__xid);
-        create index changes_sales_customer_payments_truncated on sales.changes_sales_customer_payments (__xid) where __mult = 0;
-        comment on table sales.changes_sales_customer_payments is 'Signed rows by which sales.customer_payments changed. (Sluice: sales in sales)';
-    end if;
-end;
-$function$;
-comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments where it is missing. (Sluice: sales in sales)';
+revoke execute on function sales.changes_public_captured_payments_capture() from public;
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
@@ -2828,143 +2478,6 @@ end;
 $function$;
 comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending. (Sluice: sales in sales)';
 
--- Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.
--- Writes sales.large_orders_rows, sales.large_orders.
--- From stream_tables.large_orders in the spec.
-create function sales.large_orders_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-begin
-    if sales.pgt_missing('sales.large_orders_rows') then
-        -- The server names the types: those of the query.
-        create table sales.large_orders_rows as
-        select q.order_id, q.customer_id, q.status, q.amount
-        from (
-SELECT order_id, customer_id, status, amount
-FROM orders
-WHERE amount >= 150
-        ) q
-        with no data;
-        alter table sales.large_orders_rows alter order_id set not null;
-        create unique index large_orders_key on sales.large_orders_rows (order_id);
-        comment on table sales.large_orders_rows is 'What stream table sales.large_orders stores. (Sluice: sales in sales)';
-    end if;
-    if sales.pgt_missing('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old') then
-        create view sales.large_orders as
-        select r.order_id, r.customer_id, r.status, r.amount
-        from sales.large_orders_rows r;
-        comment on view sales.large_orders is 'Stream table of Sluice extension sales:
-SELECT order_id, customer_id, status, amount
-FROM orders
-WHERE amount >= 150
-(Sluice: sales in sales)';
-    end if;
-    -- The view is read-only, whatever was granted on it.
-    if sales.pgt_trigger_missing('sales.large_orders'::regclass, 'sales_read_only') then
-        create trigger sales_read_only instead of insert or update or delete on sales.large_orders
-            for each row execute function sales.pgt_read_only();
-    end if;
-end;
-$function$;
-comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
-
--- Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
--- Writes sales.large_orders_rows, sales.large_orders, sales.pgt_stream_table_state.
--- From stream_tables.large_orders in the spec.
---
--- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
-create function sales.large_orders_fit()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders');
-    v_detail text;
-    v_again  text[];
-    v_each   text;
-begin
-    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.large_orders';
-    if v_remake is not true and to_regclass('sales.large_orders_rows') is not null and to_regclass('sales.large_orders') is not null then
-        create view sales.pgt_probe as
-        select q.order_id, q.customer_id, q.status, q.amount
-        from (
-SELECT order_id, customer_id, status, amount
-FROM orders
-WHERE amount >= 150
-        ) q;
-        if not exists (
-            select
-            from (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales.large_orders_rows') and a.attnum > 0 and not a.attisdropped
-            ) h
-            full join (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales.pgt_probe') and a.attnum > 0
-            ) w using (attname, atttypid, atttypmod, attcollation)
-            where h is null or w is null
-        ) then
-            drop view sales.pgt_probe;
-            perform sales.large_orders_attach(); -- what goes with it
-            return;
-        end if;
-        drop view sales.pgt_probe;
-    end if;
-
-    v_again := array(
-        select format('grant %s%s on %s to %s%s',
-            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.large_orders',
-            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
-            case when g.is_grantable then ' with grant option' end)
-        from (
-            select a.*, null::name as on_column, c.relowner
-            from pg_class c
-            cross join aclexplode(c.relacl) a
-            where c.oid = to_regclass('sales.large_orders')
-            union all
-            select a.*, t.attname, c.relowner
-            from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['order_id', 'customer_id', 'status', 'amount']::name[]) -- that there will be
-            cross join aclexplode(t.attacl) a
-            where c.oid = to_regclass('sales.large_orders')
-        ) g
-        left join pg_roles r on r.oid = g.grantee
-        where g.grantee <> g.relowner
-        union all
-        select format('alter view %s set (%s)', 'sales.large_orders', array_to_string(c.reloptions, ', '))
-        from pg_class c
-        where c.oid = to_regclass('sales.large_orders') and c.reloptions is not null
-    );
-    begin
-        perform sales.pgt_drop_own('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old');
-        perform sales.pgt_drop_own('sales.large_orders_rows');
-        perform sales.pgt_drop_own('sales.large_orders_rows_old');
-    exception when dependent_objects_still_exist then
-        get stacked diagnostics v_detail = pg_exception_detail;
-        raise exception using
-            errcode = '2BP01',
-            message = 'stream table sales.large_orders must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
-            detail = v_detail,
-            hint = 'Drop them, refresh it, and create them again.';
-    end;
-    perform sales.large_orders_attach();
-    foreach v_each in array v_again loop
-        execute v_each;
-    end loop;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
-end;
-$function$;
-comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
-
 -- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
 create sequence sales.large_orders_last_xid as bigint cache 1;
 comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. (Sluice: sales in sales)';
@@ -3216,373 +2729,24 @@ end;
 $function$;
 comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what is pending in this transaction. (Sluice: sales in sales)';
 
--- Brings stream table sales.large_orders up to date, by its changes if it can, and notes that.
--- Reads and writes sales.pgt_stream_table_state; writes sales.large_orders_rows, sales.pgt_refresh_history.
--- From stream_tables.large_orders in the spec.
---
--- p_always: note it even if nothing changed.
-create function sales.large_orders_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set lock_timeout = '5s'
-as $function$
-declare
-    v_started timestamptz := clock_timestamp();
-    v_reason  text;
-begin
-    -- Each statement that changes a source keeps it up to date.
-    mode := 'immediate';
-    inserted := 0;
-    deleted := 0;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and (s.seen is null or s.refit))
-        or to_regclass('sales.large_orders_rows') is null or to_regclass('sales.large_orders') is null
-    then
-        -- As those who write them lock them: tables before what follows from them.
-        lock table public.orders in share row exclusive mode;
-        perform sales.large_orders_fit();
-        select r.inserted, r.deleted into inserted, deleted from sales.large_orders_rebuild() r;
-        perform sales.large_orders_apply_pending(false);
-    end if;
-    refresh_id := gen_random_uuid();
-    if p_always or inserted > 0 or deleted > 0 then
-        insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
-        values (refresh_id, 'sales.large_orders', v_started, mode, v_reason, inserted, deleted);
-    end if;
-end;
-$function$;
-comment on function sales.large_orders_refresh(bool) is 'Brings stream table sales.large_orders up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
-
--- Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it.
--- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.large_orders_rows.
--- From stream_tables.large_orders in the spec.
---
--- p_now: even if it is not due; then what another session prevents is an error.
-create function sales.large_orders_tick(p_now boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_started timestamptz := clock_timestamp();
-    v_fit     boolean;
-    v_problem text;
-    v_limit   interval;
-    v_again   boolean := false;
-begin
-    perform
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit));
-    if not found then
-        return;
-    end if;
-    -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
-    begin
-        v_fit := sales.pgt_sources_fit('sales.large_orders', false);
-    exception when lock_not_available then
-        if p_now then
-            raise;
-        end if;
-        return; -- somebody is altering a source; the next tick looks again
-    end;
-    if p_now then
-        -- What is refreshed together must not go on without one that another session has.
-        perform
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.large_orders' and s.suspended_at is null
-        for update nowait;
-    else
-        perform
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit)
-        for update skip locked;
-    end if;
-    if not found then
-        return;
-    end if;
-    if not v_fit then
-        select t.last_error
-        into v_problem
-        from sales.pgt_stream_tables t
-        where t.pgt_schema = 'sales' and t.pgt_name = 'large_orders';
-        -- Noted once, and never suspended: it goes on by itself when the source is well again.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.last_error is distinct from v_problem) then
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values ('sales.large_orders', v_started, 'immediate', left(v_problem, 1000));
-            raise warning using message = 'stream table sales.large_orders: ' || v_problem;
-        end if;
-        update sales.pgt_stream_table_state s
-        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
-        where s.stream_table = 'sales.large_orders';
-        return;
-    end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
-        return; -- tick() fills it by itself
-    end if;
-    loop
-        begin
-            perform sales.large_orders_refresh(false);
-            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.large_orders';
-        exception when serialization_failure or deadlock_detected or lock_not_available then
-            if p_now then
-                raise;
-            end if;
-            -- Another session was at it: the next tick tries again.
-        when query_canceled or others then
-            if sqlstate = '57014' then
-                v_limit := sales.pgt_time_was_up();
-                if v_limit is null or v_again then
-                    raise; -- somebody cancelled it
-                end if;
-                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
-                v_again := clock_timestamp() < v_started + v_limit / 2;
-                continue when v_again;
-            end if;
-            v_problem := left(sqlerrm, 1000) || case sqlstate
-                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
-                else ''
-            end;
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values ('sales.large_orders', v_started, 'immediate', v_problem);
-            update sales.pgt_stream_table_state s
-            set checked_at = v_started,
-                consecutive_errors = s.consecutive_errors + 1,
-                last_error = v_problem,
-                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-            where s.stream_table = 'sales.large_orders';
-            raise warning using message = 'stream table sales.large_orders: ' || v_problem;
-        end;
-        exit;
-    end loop;
-end;
-$function$;
-comment on function sales.large_orders_tick(bool) is 'Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
-
--- How stream table sales.large_orders is kept up to date, and where it stands, line by line.
--- Reads sales.pgt_stream_table_state, pg_index.
--- From stream_tables.large_orders in the spec.
-create function sales.large_orders_explain()
-    returns setof text
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return query
-        select unnest(array[
-            'stream table: sales.large_orders',
-            'from: stream_tables.large_orders in the spec',
-            'query:',
-            '    SELECT order_id, customer_id, status, amount',
-            '    FROM orders',
-            '    WHERE amount >= 150',
-            'refresh mode: immediate, in effect immediate',
-            'strategy: merge_rows: the rows by which the query changes are added and taken away',
-            'schedule: 1s',
-            'reads: public.orders',
-            'stored in: sales.large_orders_rows'
-        ]);
-    return query
-        select unnest(array[
-                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
-                   'last error: ' || t.last_error,
-                   'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
-               ])
-        from sales.pgt_stream_tables t
-        join sales.pgt_stream_table_state s on s.stream_table = 'sales.large_orders'
-        where t.pgt_schema = 'sales' and t.pgt_name = 'large_orders';
-    return query
-        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-        from pg_index i
-        where i.indrelid = to_regclass('sales.large_orders_rows')
-        order by i.indexrelid::regclass::text;
-end;
-$function$;
-comment on function sales.large_orders_explain() is 'How stream table sales.large_orders is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
-
 insert into sales.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, reads, follows, recompute_share, fuse,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
+    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
+    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
-    'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null,
-    'merge_rows', '1s', 1, 'SELECT order_id, customer_id, status, amount
+    'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
+    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, array['public.orders'], array['public.orders'], null, null,
+    null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
+    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'], array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
+    'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
+    'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
 );
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.large_orders');
-
--- Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it.
--- Writes sales.customer_payments_rows, sales.customer_payments.
--- From stream_tables.customer_payments in the spec.
-create function sales.customer_payments_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-begin
-    if sales.pgt_missing('sales.customer_payments_rows') then
-        -- The server names the types: those of the query. Groups change in place: room for new versions beside the old ones.
-        create table sales.customer_payments_rows with (fillfactor = 70) as
-        select s.*
-        from (
-with
--- d1: γ(customers ⋈ orders ⋈ captured_payments)
-d1 as not materialized (
-    select
-        c.customer_id as customer_id,
-        c.name as name,
-        count(*) as __n,
-        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        count(c2.amount) as __count2,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-        max(c2.captured_at) as __max4
-    from public.customers c
-    join public.orders o on o.customer_id = c.customer_id
-    join public.captured_payments c2 on c2.order_id = o.order_id
-    group by 1, 2
-)
-select customer_id, name, __n, __sum1, __count2, __odd3, __max4
-from d1
-        ) s
-        with no data;
-        alter table sales.customer_payments_rows alter customer_id set not null;
-        alter table sales.customer_payments_rows alter name set not null;
-        create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
-        comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores. (Sluice: sales in sales)';
-    end if;
-    if not exists (select from pg_index i where i.indrelid = 'sales.customer_payments_rows'::regclass and i.indexrelid = to_regclass('sales.customer_payments_idx1')) then
-        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
-    end if;
-    if sales.pgt_missing('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old') then
-        create view sales.customer_payments as
-        select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max4 as last_paid_at
-        from sales.customer_payments_rows r;
-        comment on view sales.customer_payments is 'Stream table of Sluice extension sales:
-SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
-FROM customers c
-JOIN orders o ON o.customer_id = c.customer_id
-JOIN captured_payments p ON p.order_id = o.order_id
-GROUP BY c.customer_id, c.name
-(Sluice: sales in sales)';
-    end if;
-    -- The view is read-only, whatever was granted on it.
-    if sales.pgt_trigger_missing('sales.customer_payments'::regclass, 'sales_read_only') then
-        create trigger sales_read_only instead of insert or update or delete on sales.customer_payments
-            for each row execute function sales.pgt_read_only();
-    end if;
-end;
-$function$;
-comment on function sales.customer_payments_attach() is 'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
-
--- Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
--- Writes sales.customer_payments_rows, sales.customer_payments, sales.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec.
---
--- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
-create function sales.customer_payments_fit()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments');
-    v_detail text;
-    v_again  text[];
-    v_each   text;
-begin
-    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.customer_payments';
-    if v_remake is not true and to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not null then
-        create view sales.pgt_probe as
-        select s.*
-        from (
-with
--- d1: γ(customers ⋈ orders ⋈ captured_payments)
-d1 as not materialized (
-    select
-        c.customer_id as customer_id,
-        c.name as name,
-        count(*) as __n,
-        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        count(c2.amount) as __count2,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-        max(c2.captured_at) as __max4
-    from public.customers c
-    join public.orders o on o.customer_id = c.customer_id
-    join public.captured_payments c2 on c2.order_id = o.order_id
-    group by 1, 2
-)
-select customer_id, name, __n, __sum1, __count2, __odd3, __max4
-from d1
-        ) s;
-        if not exists (
-            select
-            from (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales.customer_payments_rows') and a.attnum > 0 and not a.attisdropped
-            ) h
-            full join (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales.pgt_probe') and a.attnum > 0
-            ) w using (attname, atttypid, atttypmod, attcollation)
-            where h is null or w is null
-        ) then
-            drop view sales.pgt_probe;
-            perform sales.customer_payments_attach(); -- what goes with it
-            return;
-        end if;
-        drop view sales.pgt_probe;
-    end if;
-
-    v_again := array(
-        select format('grant %s%s on %s to %s%s',
-            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.customer_payments',
-            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
-            case when g.is_grantable then ' with grant option' end)
-        from (
-            select a.*, null::name as on_column, c.relowner
-            from pg_class c
-            cross join aclexplode(c.relacl) a
-            where c.oid = to_regclass('sales.customer_payments')
-            union all
-            select a.*, t.attname, c.relowner
-            from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'payments', 'paid', 'last_paid_at']::name[]) -- that there will be
-            cross join aclexplode(t.attacl) a
-            where c.oid = to_regclass('sales.customer_payments')
-        ) g
-        left join pg_roles r on r.oid = g.grantee
-        where g.grantee <> g.relowner
-        union all
-        select format('alter view %s set (%s)', 'sales.customer_payments', array_to_string(c.reloptions, ', '))
-        from pg_class c
-        where c.oid = to_regclass('sales.customer_payments') and c.reloptions is not null
-    );
-    begin
-        perform sales.pgt_drop_own('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old');
-        perform sales.pgt_drop_own('sales.customer_payments_rows');
-        perform sales.pgt_drop_own('sales.customer_payments_rows_old');
-    exception when dependent_objects_still_exist then
-        get stacked diagnostics v_detail = pg_exception_detail;
-        raise exception using
-            errcode = '2BP01',
-            message = 'stream table sales.customer_payments must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
-            detail = v_detail,
-            hint = 'Drop them, refresh it, and create them again.';
-    end;
-    perform sales.customer_payments_attach();
-    perform sales.changes_sales_customer_payments_attach();
-    foreach v_each in array v_again loop
-        execute v_each;
-    end loop;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
-end;
-$function$;
-comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
 -- Applies to stream table sales.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
@@ -4317,327 +3481,38 @@ end;
 $function$;
 comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
 
--- Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that.
--- Reads and writes sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_refresh_history.
--- From stream_tables.customer_payments in the spec.
---
--- p_always: note it even if nothing changed.
-create function sales.customer_payments_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_started timestamptz := clock_timestamp();
-    v_reason  text;
-    v_few     boolean;
-begin
-    -- A source was altered, or somebody dropped what stores the rows.
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.refit)
-        or to_regclass('sales.customer_payments_rows') is null or to_regclass('sales.customer_payments') is null
-    then
-        perform sales.customer_payments_fit();
-    end if;
-    select case
-        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
-        when s.seen is null then 'what it has seen is not known any more'
-    end,
-           -- Numbers tell that there are few new changes, unless transactions were at work then, whose numbers are older.
-           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
-    into v_reason, v_few
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments'
-    for update;
-    mode := 'differential';
-    if v_reason is null and v_few is not true then
-        -- Where so much has changed, computing everything is cheaper.
-        select 'many changed rows of public.customers'
-        into v_reason
-        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.customers'::regclass) most
-        where (
-            select count(*)
-            from (
-                select
-                from sales.changes_public_customers c, sales.pgt_stream_table_state f
-                where f.stream_table = 'sales.customer_payments'
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-                limit most.rows + 1
-            ) n
-        ) > most.rows;
-    end if;
-    if v_reason is null and v_few is not true then
-        -- Where so much has changed, computing everything is cheaper.
-        select 'many changed rows of public.orders'
-        into v_reason
-        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.orders'::regclass) most
-        where (
-            select count(*)
-            from (
-                select
-                from sales.changes_public_orders c, sales.pgt_stream_table_state f
-                where f.stream_table = 'sales.customer_payments'
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-                limit most.rows + 1
-            ) n
-        ) > most.rows;
-    end if;
-    if v_reason is null and v_few is not true then
-        -- Where so much has changed, computing everything is cheaper.
-        select 'many changed rows of public.captured_payments'
-        into v_reason
-        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
-        where (
-            select count(*)
-            from (
-                select
-                from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
-                where f.stream_table = 'sales.customer_payments'
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-                limit most.rows + 1
-            ) n
-        ) > most.rows;
-    end if;
-    if v_reason is null then
-        begin
-            select m.inserted, m.deleted into inserted, deleted from sales.customer_payments_merge() m;
-        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
-            -- A truncated table may have the same keys again; and an expression may fail for rows that have come and gone.
-            v_reason := sqlerrm;
-        end;
-    end if;
-    if v_reason is not null then
-        mode := 'full';
-        select r.inserted, r.deleted into inserted, deleted from sales.customer_payments_rebuild() r;
-    end if;
-    refresh_id := gen_random_uuid();
-    if p_always or inserted > 0 or deleted > 0 then
-        insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
-        values (refresh_id, 'sales.customer_payments', v_started, mode, v_reason, inserted, deleted);
-    end if;
-end;
-$function$;
-comment on function sales.customer_payments_refresh(bool) is 'Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
-
--- Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it.
--- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.customer_payments_rows.
--- From stream_tables.customer_payments in the spec.
---
--- p_now: even if it is not due; then what another session prevents is an error.
-create function sales.customer_payments_tick(p_now boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_started timestamptz := clock_timestamp();
-    v_fit     boolean;
-    v_problem text;
-    v_limit   interval;
-    v_again   boolean := false;
-begin
-    perform
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
-    if not found then
-        return;
-    end if;
-    -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
-    begin
-        v_fit := sales.pgt_sources_fit('sales.customer_payments', false);
-    exception when lock_not_available then
-        if p_now then
-            raise;
-        end if;
-        return; -- somebody is altering a source; the next tick looks again
-    end;
-    if p_now then
-        -- What is refreshed together must not go on without one that another session has.
-        perform
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.customer_payments' and s.suspended_at is null
-        for update nowait;
-    else
-        perform
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
-        for update skip locked;
-    end if;
-    if not found then
-        return;
-    end if;
-    if not v_fit then
-        select t.last_error
-        into v_problem
-        from sales.pgt_stream_tables t
-        where t.pgt_schema = 'sales' and t.pgt_name = 'customer_payments';
-        -- Noted once, and never suspended: it goes on by itself when the source is well again.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.last_error is distinct from v_problem) then
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values ('sales.customer_payments', v_started, 'differential', left(v_problem, 1000));
-            raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
-        end if;
-        update sales.pgt_stream_table_state s
-        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
-        where s.stream_table = 'sales.customer_payments';
-        return;
-    end if;
-    loop
-        begin
-            perform sales.customer_payments_refresh(false);
-            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.customer_payments';
-        exception when serialization_failure or deadlock_detected or lock_not_available then
-            if p_now then
-                raise;
-            end if;
-            -- Another session was at it: the next tick tries again.
-        when query_canceled or others then
-            if sqlstate = '57014' then
-                v_limit := sales.pgt_time_was_up();
-                if v_limit is null or v_again then
-                    raise; -- somebody cancelled it
-                end if;
-                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
-                v_again := clock_timestamp() < v_started + v_limit / 2;
-                continue when v_again;
-            end if;
-            v_problem := left(sqlerrm, 1000) || case sqlstate
-                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
-                else ''
-            end;
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values ('sales.customer_payments', v_started, 'differential', v_problem);
-            update sales.pgt_stream_table_state s
-            set checked_at = v_started,
-                consecutive_errors = s.consecutive_errors + 1,
-                last_error = v_problem,
-                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-            where s.stream_table = 'sales.customer_payments';
-            raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
-        end;
-        exit;
-    end loop;
-end;
-$function$;
-comment on function sales.customer_payments_tick(bool) is 'Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
-
--- The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing
--- and will be recomputed.
--- Reads sales.pgt_stream_table_state, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
--- From stream_tables.customer_payments in the spec.
-create function sales.customer_payments_waiting()
-    returns table (source text, log text, waiting bigint)
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    f record;
-begin
-    select s.seen, s.own_xid, s.own_no into f from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments';
-    source := 'public.customers';
-    log := 'sales.changes_public_customers';
-    waiting := null;
-    if f.seen is not null and to_regclass('sales.changes_public_customers') is not null then
-        waiting := (select count(*) from sales.changes_public_customers c where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end);
-    end if;
-    return next;
-    source := 'public.orders';
-    log := 'sales.changes_public_orders';
-    waiting := null;
-    if f.seen is not null and to_regclass('sales.changes_public_orders') is not null then
-        waiting := (select count(*) from sales.changes_public_orders c where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end);
-    end if;
-    return next;
-    source := 'public.captured_payments';
-    log := 'sales.changes_public_captured_payments';
-    waiting := null;
-    if f.seen is not null and to_regclass('sales.changes_public_captured_payments') is not null then
-        waiting := (select count(*) from sales.changes_public_captured_payments c where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end);
-    end if;
-    return next;
-end;
-$function$;
-comment on function sales.customer_payments_waiting() is 'The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
-
--- How stream table sales.customer_payments is kept up to date, and where it stands, line by line.
--- Reads sales.pgt_stream_table_state, pg_index, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
--- From stream_tables.customer_payments in the spec.
-create function sales.customer_payments_explain()
-    returns setof text
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return query
-        select unnest(array[
-            'stream table: sales.customer_payments',
-            'from: stream_tables.customer_payments in the spec',
-            'query:',
-            '    SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at',
-            '    FROM customers c',
-            '    JOIN orders o ON o.customer_id = c.customer_id',
-            '    JOIN captured_payments p ON p.order_id = o.order_id',
-            '    GROUP BY c.customer_id, c.name',
-            'refresh mode: auto, in effect differential',
-            'strategy: merge_groups: what their rows change is added to the stored groups',
-            'schedule: calculated: 1s',
-            'reads: public.customers, public.orders, public.captured_payments',
-            'stored in: sales.customer_payments_rows'
-        ]);
-    return query
-        select 'follows ' || w.source || ': log ' || w.log || ', ' || case
-                   when w.waiting is null then 'not needed until it is filled'
-                   when w.waiting = 1 then '1 row waits'
-                   else w.waiting || ' rows wait'
-               end
-        from sales.customer_payments_waiting() w;
-    return query
-        select unnest(array[
-                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
-                   'last error: ' || t.last_error,
-                   'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
-               ])
-        from sales.pgt_stream_tables t
-        join sales.pgt_stream_table_state s on s.stream_table = 'sales.customer_payments'
-        where t.pgt_schema = 'sales' and t.pgt_name = 'customer_payments';
-    return query
-        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-        from pg_index i
-        where i.indrelid = to_regclass('sales.customer_payments_rows')
-        order by i.indexrelid::regclass::text;
-end;
-$function$;
-comment on function sales.customer_payments_explain() is 'How stream table sales.customer_payments is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
-
 insert into sales.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, reads, follows, recompute_share, fuse,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
+    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
+    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null,
-    'merge_groups', 'calculated', 2, 'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
+    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
+    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, array['public.customers', 'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
+    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows', 'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
+    's.*', '(
+with
+-- d1: γ(customers ⋈ orders ⋈ captured_payments)
+d1 as not materialized (
+    select
+        c.customer_id as customer_id,
+        c.name as name,
+        count(*) as __n,
+        coalesce(sum(c2.amount) filter (where not c2.amount in (''NaN'', ''Infinity'', ''-Infinity'')), 0) as __sum1,
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when ''NaN'' then 1 when ''Infinity'' then 1e18 when ''-Infinity'' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
+    from public.customers c
+    join public.orders o on o.customer_id = c.customer_id
+    join public.captured_payments c2 on c2.order_id = o.order_id
+    group by 1, 2
+)
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
+from d1
+) s', ' with (fillfactor = 70)', array['customer_id', 'name'], array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'], array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end)'],
+    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
+    'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
@@ -4645,250 +3520,6 @@ GROUP BY c.customer_id, c.name'
 );
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
-
--- Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it.
--- Writes sales.best_customers_rows, sales.best_customers.
--- From stream_tables.best_customers in the spec.
-create function sales.best_customers_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-begin
-    if sales.pgt_missing('sales.best_customers_rows') then
-        -- The server names the types: those of the query.
-        create table sales.best_customers_rows as
-        select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
-        from (
-SELECT customer_id, name, paid
-FROM customer_payments
-WHERE paid >= 500
-        ) q
-        with no data;
-        alter table sales.best_customers_rows alter __mult set not null;
-        -- Rows are found by a hash of their identity, which may hold nulls, and compared then.
-        create index best_customers_hash on sales.best_customers_rows (__hash);
-        comment on table sales.best_customers_rows is 'What stream table sales.best_customers stores. (Sluice: sales in sales)';
-    end if;
-    if sales.pgt_missing('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old') then
-        create view sales.best_customers as
-        select r.customer_id, r.name, r.paid
-        from sales.best_customers_rows r
-        cross join generate_series(1, r.__mult);
-        comment on view sales.best_customers is 'Stream table of Sluice extension sales:
-SELECT customer_id, name, paid
-FROM customer_payments
-WHERE paid >= 500
-(Sluice: sales in sales)';
-    end if;
-    -- The view is read-only, whatever was granted on it.
-    if sales.pgt_trigger_missing('sales.best_customers'::regclass, 'sales_read_only') then
-        create trigger sales_read_only instead of insert or update or delete on sales.best_customers
-            for each row execute function sales.pgt_read_only();
-    end if;
-end;
-$function$;
-comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
-
--- Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
--- Writes sales.best_customers_rows, sales.best_customers, sales.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec.
---
--- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
-create function sales.best_customers_fit()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers');
-    v_detail text;
-    v_again  text[];
-    v_each   text;
-begin
-    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.best_customers';
-    if v_remake is not true and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
-        create view sales.pgt_probe as
-        select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
-        from (
-SELECT customer_id, name, paid
-FROM customer_payments
-WHERE paid >= 500
-        ) q;
-        if not exists (
-            select
-            from (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales.best_customers_rows') and a.attnum > 0 and not a.attisdropped
-            ) h
-            full join (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales.pgt_probe') and a.attnum > 0
-            ) w using (attname, atttypid, atttypmod, attcollation)
-            where h is null or w is null
-        ) then
-            drop view sales.pgt_probe;
-            perform sales.best_customers_attach(); -- what goes with it
-            return;
-        end if;
-        drop view sales.pgt_probe;
-    end if;
-
-    v_again := array(
-        select format('grant %s%s on %s to %s%s',
-            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.best_customers',
-            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
-            case when g.is_grantable then ' with grant option' end)
-        from (
-            select a.*, null::name as on_column, c.relowner
-            from pg_class c
-            cross join aclexplode(c.relacl) a
-            where c.oid = to_regclass('sales.best_customers')
-            union all
-            select a.*, t.attname, c.relowner
-            from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
-            cross join aclexplode(t.attacl) a
-            where c.oid = to_regclass('sales.best_customers')
-        ) g
-        left join pg_roles r on r.oid = g.grantee
-        where g.grantee <> g.relowner
-        union all
-        select format('alter view %s set (%s)', 'sales.best_customers', array_to_string(c.reloptions, ', '))
-        from pg_class c
-        where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
-    );
-    begin
-        perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old');
-        perform sales.pgt_drop_own('sales.best_customers_rows');
-        perform sales.pgt_drop_own('sales.best_customers_rows_old');
-    exception when dependent_objects_still_exist then
-        get stacked diagnostics v_detail = pg_exception_detail;
-        raise exception using
-            errcode = '2BP01',
-            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
-            detail = v_detail,
-            hint = 'Drop them, refresh it, and create them again.';
-    end;
-    perform sales.best_customers_attach();
-    foreach v_each in array v_again loop
-        execute v_each;
-    end loop;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
-end;
-$function$;
-comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
-
--- Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled.
--- Writes sales.best_customers_rows, sales.best_customers_rows_old, sales.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec.
---
--- Views of yours on it are not dropped: the error says which stand in the way, before anything is computed.
-create function sales.best_customers_aside()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-as $function$
-#variable_conflict use_column
-declare
-    v_dependents text;
-    v_index      record;
-begin
-    update sales.pgt_stream_table_state s
-    set refit = false, remake = false, seen = null, own_xid = null, own_no = null
-    where s.stream_table = 'sales.best_customers';
-    select string_agg(distinct d.objid::text, ', ') into v_dependents from (
-        select pg_describe_object(d.classid, d.objid, 0) as objid
-        from pg_depend d
-        left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-        where d.refclassid = 'pg_class'::regclass
-          and d.refobjid = to_regclass('sales.best_customers')
-          and d.deptype = 'n'
-          and r.ev_class is distinct from d.refobjid
-    ) d;
-    if v_dependents is not null then
-        raise exception using
-            errcode = '2BP01',
-            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
-            detail = v_dependents,
-            hint = 'Drop them, refresh it, and create them again.';
-    end if;
-    if sales.pgt_missing('sales.best_customers_rows_old') and not sales.pgt_missing('sales.best_customers_rows')
-        and not sales.pgt_missing('sales.best_customers', 'sales.best_customers_rows')
-    then
-        alter table sales.best_customers_rows rename to best_customers_rows_old;
-        for v_index in
-            select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid = to_regclass('sales.best_customers_rows_old')
-        loop
-            execute format('alter index %s rename to %I', v_index.name, 'pgt_old_' || v_index.indexrelid);
-        end loop;
-    else
-        perform sales.pgt_drop_own('sales.best_customers_rows'); -- nobody sees it
-    end if;
-    perform sales.best_customers_attach();
-end;
-$function$;
-comment on function sales.best_customers_aside() is 'Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled. (Sluice: sales in sales)';
-
--- Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old.
--- Reads sales.pgt_stream_table_state; writes sales.best_customers, sales.best_customers_rows_old.
--- From stream_tables.best_customers in the spec.
-create function sales.best_customers_swap()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
-    set client_min_messages = warning
-    set lock_timeout = '2s'
-as $function$
-declare
-    v_again text[];
-    v_each  text;
-begin
-    if to_regclass('sales.best_customers_rows_old') is null or not exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is not null) then
-        return;
-    end if;
-    v_again := array(
-        select format('grant %s%s on %s to %s%s',
-            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', 'sales.best_customers',
-            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
-            case when g.is_grantable then ' with grant option' end)
-        from (
-            select a.*, null::name as on_column, c.relowner
-            from pg_class c
-            cross join aclexplode(c.relacl) a
-            where c.oid = to_regclass('sales.best_customers')
-            union all
-            select a.*, t.attname, c.relowner
-            from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
-            cross join aclexplode(t.attacl) a
-            where c.oid = to_regclass('sales.best_customers')
-        ) g
-        left join pg_roles r on r.oid = g.grantee
-        where g.grantee <> g.relowner
-        union all
-        select format('alter view %s set (%s)', 'sales.best_customers', array_to_string(c.reloptions, ', '))
-        from pg_class c
-        where c.oid = to_regclass('sales.best_customers') and c.reloptions is not null
-    );
-    perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows_old');
-    perform sales.pgt_drop_own('sales.best_customers_rows_old');
-    perform sales.best_customers_attach();
-    foreach v_each in array v_again loop
-        execute v_each;
-    end loop;
-exception when lock_not_available or deadlock_detected then
-    raise notice '%', 'stream table sales.best_customers shows its old rows until nobody reads them: the next tick tries again';
-end;
-$function$;
-comment on function sales.best_customers_swap() is 'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old. (Sluice: sales in sales)';
 
 -- Applies to stream table sales.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
@@ -5249,263 +3880,19 @@ end;
 $function$;
 comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
 
--- Brings stream table sales.best_customers up to date, by its changes if it can, and notes that.
--- Reads and writes sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_refresh_history.
--- From stream_tables.best_customers in the spec.
---
--- p_always: note it even if nothing changed.
-create function sales.best_customers_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_started timestamptz := clock_timestamp();
-    v_reason  text;
-    v_few     boolean;
-begin
-    -- A source was altered, or somebody dropped what stores the rows.
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.refit)
-        or to_regclass('sales.best_customers_rows') is null or to_regclass('sales.best_customers') is null
-    then
-        perform sales.best_customers_fit();
-    end if;
-    select case
-        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
-        when s.seen is null then 'what it has seen is not known any more'
-    end,
-           -- Numbers tell that there are few new changes, unless transactions were at work then, whose numbers are older.
-           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
-    into v_reason, v_few
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers'
-    for update;
-    mode := 'differential';
-    if v_reason is null and v_few is not true then
-        -- Where so much has changed, computing everything is cheaper.
-        select 'many changed rows of sales.customer_payments'
-        into v_reason
-        from (select greatest(1000, 0.2 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass) most
-        where (
-            select count(*)
-            from (
-                select
-                from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f
-                where f.stream_table = 'sales.best_customers'
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-                limit most.rows + 1
-            ) n
-        ) > most.rows;
-    end if;
-    if v_reason is null then
-        begin
-            select m.inserted, m.deleted into inserted, deleted from sales.best_customers_merge() m;
-        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
-            -- A truncated table may have the same keys again; and an expression may fail for rows that have come and gone.
-            v_reason := sqlerrm;
-        end;
-    end if;
-    if v_reason is not null then
-        mode := 'full';
-        select r.inserted, r.deleted into inserted, deleted from sales.best_customers_rebuild() r;
-    end if;
-    refresh_id := gen_random_uuid();
-    if p_always or inserted > 0 or deleted > 0 then
-        insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
-        values (refresh_id, 'sales.best_customers', v_started, mode, v_reason, inserted, deleted);
-    end if;
-    if to_regclass('sales.best_customers_rows_old') is not null then
-        perform sales.best_customers_swap();
-    end if;
-end;
-$function$;
-comment on function sales.best_customers_refresh(bool) is 'Brings stream table sales.best_customers up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
-
--- Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it.
--- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.best_customers_rows.
--- From stream_tables.best_customers in the spec.
---
--- p_now: even if it is not due; then what another session prevents is an error.
-create function sales.best_customers_tick(p_now boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_started timestamptz := clock_timestamp();
-    v_fit     boolean;
-    v_problem text;
-    v_limit   interval;
-    v_again   boolean := false;
-begin
-    perform
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
-    if not found then
-        return;
-    end if;
-    -- Before the row of the state, as whoever alters a source and then refreshes locks them in this order.
-    begin
-        v_fit := sales.pgt_sources_fit('sales.best_customers', false);
-    exception when lock_not_available then
-        if p_now then
-            raise;
-        end if;
-        return; -- somebody is altering a source; the next tick looks again
-    end;
-    if p_now then
-        -- What is refreshed together must not go on without one that another session has.
-        perform
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.best_customers' and s.suspended_at is null
-        for update nowait;
-    else
-        perform
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.best_customers' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
-        for update skip locked;
-    end if;
-    if not found then
-        return;
-    end if;
-    if not v_fit then
-        select t.last_error
-        into v_problem
-        from sales.pgt_stream_tables t
-        where t.pgt_schema = 'sales' and t.pgt_name = 'best_customers';
-        -- Noted once, and never suspended: it goes on by itself when the source is well again.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.last_error is distinct from v_problem) then
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values ('sales.best_customers', v_started, 'differential', left(v_problem, 1000));
-            raise warning using message = 'stream table sales.best_customers: ' || v_problem;
-        end if;
-        update sales.pgt_stream_table_state s
-        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
-        where s.stream_table = 'sales.best_customers';
-        return;
-    end if;
-    loop
-        begin
-            perform sales.best_customers_refresh(false);
-            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = 'sales.best_customers';
-        exception when serialization_failure or deadlock_detected or lock_not_available then
-            if p_now then
-                raise;
-            end if;
-            -- Another session was at it: the next tick tries again.
-        when query_canceled or others then
-            if sqlstate = '57014' then
-                v_limit := sales.pgt_time_was_up();
-                if v_limit is null or v_again then
-                    raise; -- somebody cancelled it
-                end if;
-                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
-                v_again := clock_timestamp() < v_started + v_limit / 2;
-                continue when v_again;
-            end if;
-            v_problem := left(sqlerrm, 1000);
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values ('sales.best_customers', v_started, 'differential', v_problem);
-            update sales.pgt_stream_table_state s
-            set checked_at = v_started,
-                consecutive_errors = s.consecutive_errors + 1,
-                last_error = v_problem,
-                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-            where s.stream_table = 'sales.best_customers';
-            raise warning using message = 'stream table sales.best_customers: ' || v_problem;
-        end;
-        exit;
-    end loop;
-end;
-$function$;
-comment on function sales.best_customers_tick(bool) is 'Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
-
--- The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing
--- and will be recomputed.
--- Reads sales.pgt_stream_table_state, sales.changes_sales_customer_payments.
--- From stream_tables.best_customers in the spec.
-create function sales.best_customers_waiting()
-    returns table (source text, log text, waiting bigint)
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    f record;
-begin
-    select s.seen, s.own_xid, s.own_no into f from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers';
-    source := 'sales.customer_payments';
-    log := 'sales.changes_sales_customer_payments';
-    waiting := null;
-    if f.seen is not null and to_regclass('sales.changes_sales_customer_payments') is not null then
-        waiting := (select count(*) from sales.changes_sales_customer_payments c where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end);
-    end if;
-    return next;
-end;
-$function$;
-comment on function sales.best_customers_waiting() is 'The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
-
--- How stream table sales.best_customers is kept up to date, and where it stands, line by line.
--- Reads sales.pgt_stream_table_state, pg_index, sales.changes_sales_customer_payments.
--- From stream_tables.best_customers in the spec.
-create function sales.best_customers_explain()
-    returns setof text
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return query
-        select unnest(array[
-            'stream table: sales.best_customers',
-            'from: stream_tables.best_customers in the spec',
-            'query:',
-            '    SELECT customer_id, name, paid',
-            '    FROM customer_payments',
-            '    WHERE paid >= 500',
-            'refresh mode: auto, in effect differential',
-            'strategy: merge_rows: the rows by which the query changes are added and taken away',
-            'schedule: 1s',
-            'reads: sales.customer_payments',
-            'stored in: sales.best_customers_rows'
-        ]);
-    return query
-        select 'follows ' || w.source || ': log ' || w.log || ', ' || case
-                   when w.waiting is null then 'not needed until it is filled'
-                   when w.waiting = 1 then '1 row waits'
-                   else w.waiting || ' rows wait'
-               end
-        from sales.best_customers_waiting() w;
-    return query
-        select unnest(array[
-                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
-                   'last error: ' || t.last_error,
-                   'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
-               ])
-        from sales.pgt_stream_tables t
-        join sales.pgt_stream_table_state s on s.stream_table = 'sales.best_customers'
-        where t.pgt_schema = 'sales' and t.pgt_name = 'best_customers';
-    return query
-        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-        from pg_index i
-        where i.indrelid = to_regclass('sales.best_customers_rows')
-        order by i.indexrelid::regclass::text;
-end;
-$function$;
-comment on function sales.best_customers_explain() is 'How stream table sales.best_customers is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
-
 insert into sales.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, reads, follows, recompute_share, fuse,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
+    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
+    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
-    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null,
-    'merge_rows', '1s', 3, 'SELECT customer_id, name, paid
+    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
+    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
+    'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
+    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'], array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
+    'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
+    'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
 );
@@ -5593,7 +3980,7 @@ begin
 
     if v_state.unfilled then
         if not v_state.suspended then
-            perform sales.large_orders_fit();
+            perform sales.pgt_fit_stream_table('sales.large_orders');
             perform sales.pgt_filling('sales.large_orders');
             perform sales.large_orders_rebuild();
         end if;
@@ -5780,6 +4167,649 @@ as $function$
 $function$;
 comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in sales)';
 
+-- Creates a stream table where it is missing, empty: the first refresh fills it.
+-- Reads pgt_stream_table_config; writes the table of its rows, and the view that users see.
+create function sales.pgt_attach_stream_table(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, sales, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    c            sales.pgt_stream_table_config;
+    v_statements text[] := array[]::text[];
+    v_each       text;
+begin
+    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    if sales.pgt_missing(c.rows_table) then
+        -- The server names the types: those of the query.
+        v_statements := v_statements
+            || format(e'create table %s%s as\nselect %s\nfrom %s\nwith no data', c.rows_table, c.stored_with, c.stored_columns,
+                coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
+            || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
+            || c.row_indexes
+            || format('comment on table %s is %L', c.rows_table, format('What stream table %I.%I stores. ', c.pgt_schema, c.pgt_name) || '(Sluice: sales in sales)');
+    end if;
+    v_statements := v_statements || array(
+        select format('create index %I on %s (%s)', i.name, c.rows_table, i.columns)
+        from unnest(c.index_names, c.index_columns) i (name, columns)
+        where not exists (
+            select
+            from pg_index x
+            join pg_class r on r.oid = x.indexrelid
+            where x.indrelid = to_regclass(c.rows_table) and r.relname = i.name
+        )
+    );
+    if sales.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table) then
+        v_statements := v_statements
+            || concat(format(e'create view %I.%I as\nselect %s\nfrom %s r', c.pgt_schema, c.pgt_name, c.shown_columns, c.rows_table),
+                case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
+            || format('comment on view %I.%I is %L', c.pgt_schema, c.pgt_name, concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
+    end if;
+    -- The view is read-only, whatever was granted on it.
+    if sales.pgt_trigger_missing(to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), 'sales_read_only') then
+        v_statements := v_statements
+            || format('create trigger %I instead of insert or update or delete on %I.%I for each row execute function %I.pgt_read_only()',
+                'sales_read_only', c.pgt_schema, c.pgt_name, 'sales');
+    end if;
+    v_statements := v_statements || array(select format('grant select on %I.%I to %I', c.pgt_schema, c.pgt_name, g.role) from unnest(c.grants) g (role));
+    foreach v_each in array v_statements loop
+        execute v_each;
+    end loop;
+end;
+$function$;
+comment on function sales.pgt_attach_stream_table(text) is 'Creates a stream table where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
+
+-- Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay.
+-- Reads pgt_stream_table_config.
+create function sales.pgt_drop_stream_table(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    c sales.pgt_stream_table_config;
+begin
+    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    perform sales.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table);
+    perform sales.pgt_drop_own(c.rows_table);
+    perform sales.pgt_drop_own(c.old_rows_table);
+end;
+$function$;
+comment on function sales.pgt_drop_stream_table(text) is 'Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay. (Sluice: sales in sales)';
+
+-- Statements that give a stream table what was granted on it, and its options, after its view is created again.
+-- Reads pgt_stream_table_config, pg_class, pg_attribute.
+create function sales.pgt_grants_on(p_stream_table text)
+    returns text[]
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select array(
+        select format('grant %s%s on %s to %s%s',
+            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', t.relation,
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+            case when g.is_grantable then ' with grant option' end)
+        from (
+            select a.*, null::name as on_column, k.relowner
+            from pg_class k
+            cross join aclexplode(k.relacl) a
+            where k.oid = to_regclass(t.relation)
+            union all
+            select a.*, o.attname, k.relowner
+            from pg_class k
+            join pg_attribute o on o.attrelid = k.oid and o.attname = any (c.columns) -- that there will be
+            cross join aclexplode(o.attacl) a
+            where k.oid = to_regclass(t.relation)
+        ) g
+        left join pg_roles r on r.oid = g.grantee
+        where g.grantee <> g.relowner
+        union all
+        select format('alter view %s set (%s)', t.relation, array_to_string(k.reloptions, ', '))
+        from pg_class k
+        where k.oid = to_regclass(t.relation) and k.reloptions is not null
+    )
+    from sales.pgt_stream_table_config c
+    cross join lateral format('%I.%I', c.pgt_schema, c.pgt_name) t (relation)
+    where c.stream_table = p_stream_table
+$function$;
+comment on function sales.pgt_grants_on(text) is 'Statements that give a stream table what was granted on it, and its options, after its view is created again. (Sluice: sales in sales)';
+
+-- Raises the error that objects of users depend on a stream table that must be created again.
+-- Reads and writes nothing.
+create function sales.pgt_raise_dependents(p_stream_table text, p_dependents text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using
+        errcode = '2BP01',
+        message = format('stream table %s must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again', p_stream_table),
+        detail = p_dependents,
+        hint = 'Drop them, refresh it, and create them again.';
+end;
+$function$;
+comment on function sales.pgt_raise_dependents(text, text) is 'Raises the error that objects of users depend on a stream table that must be created again. (Sluice: sales in sales)';
+
+-- Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines it differently.
+-- Reads pgt_stream_table_config; writes pgt_stream_table_state, the table of its rows, and its view.
+--
+-- Views of users on it are not dropped: the error names them. It keeps its options, and the rights on it and on its columns.
+create function sales.pgt_fit_stream_table(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, public, sales, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    c        sales.pgt_stream_table_config;
+    v_table  text;
+    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = p_stream_table);
+    v_fits   boolean;
+    v_detail text;
+    v_again  text[];
+    v_each   text;
+begin
+    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    v_table := format('%I.%I', c.pgt_schema, c.pgt_name);
+    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
+    if v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_table) is not null then
+        foreach v_each in array array[
+            format(e'create view %I.pgt_probe as\nselect %s\nfrom %s', 'sales',
+                c.stored_columns,
+                coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
+        ] loop
+            execute v_each;
+        end loop;
+        select not exists (
+            select
+            from (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass(c.rows_table) and a.attnum > 0 and not a.attisdropped
+            ) h
+            full join (
+                select a.attname, a.atttypid, a.atttypmod, a.attcollation
+                from pg_attribute a
+                where a.attrelid = to_regclass('sales.pgt_probe') and a.attnum > 0
+            ) w using (attname, atttypid, atttypmod, attcollation)
+            where h is null or w is null
+        )
+        into v_fits;
+        drop view sales.pgt_probe;
+        if v_fits then
+            perform sales.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
+            return;
+        end if;
+    end if;
+
+    v_again := sales.pgt_grants_on(p_stream_table);
+    begin
+        perform sales.pgt_drop_stream_table(p_stream_table);
+    exception when dependent_objects_still_exist then
+        get stacked diagnostics v_detail = pg_exception_detail;
+        perform sales.pgt_raise_dependents(p_stream_table, v_detail);
+    end;
+    perform sales.pgt_attach_stream_table(p_stream_table);
+    if exists (select from sales.pgt_source_config s where s.source = p_stream_table and s.change_log is not null) then
+        perform sales.pgt_attach_log(p_stream_table);
+    end if;
+    foreach v_each in array v_again loop
+        execute v_each;
+    end loop;
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
+end;
+$function$;
+comment on function sales.pgt_fit_stream_table(text) is 'Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines it differently. (Sluice: sales in sales)';
+
+-- Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces them.
+-- Reads pgt_stream_table_config; writes pgt_stream_table_state and the tables of its rows.
+--
+-- Views of users on it are not dropped: the error names them, before anything is computed.
+create function sales.pgt_set_aside(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    c            sales.pgt_stream_table_config;
+    v_table      text;
+    v_dependents text;
+    v_index      regclass;
+begin
+    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    v_table := format('%I.%I', c.pgt_schema, c.pgt_name);
+    update sales.pgt_stream_table_state s
+    set refit = false, remake = false, seen = null, own_xid = null, own_no = null
+    where s.stream_table = p_stream_table;
+    -- Objects that depend on the view, besides its own rule and type.
+    select string_agg(distinct pg_describe_object(d.classid, d.objid, 0), ', ')
+    into v_dependents
+    from pg_depend d
+    left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+    where d.refclassid = 'pg_class'::regclass
+      and d.refobjid = to_regclass(v_table)
+      and d.deptype = 'n'
+      and r.ev_class is distinct from d.refobjid;
+    if v_dependents is not null then
+        perform sales.pgt_raise_dependents(p_stream_table, v_dependents);
+    end if;
+    if sales.pgt_missing(c.old_rows_table) and not sales.pgt_missing(c.rows_table) and not sales.pgt_missing(v_table, c.rows_table) then
+        execute format('alter table %s rename to %I', c.rows_table::regclass, (parse_ident(c.old_rows_table))[2]);
+        for v_index in
+            select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.old_rows_table)
+        loop
+            execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
+        end loop;
+    else
+        perform sales.pgt_drop_own(c.rows_table); -- no view shows it
+    end if;
+    perform sales.pgt_attach_stream_table(p_stream_table);
+end;
+$function$;
+comment on function sales.pgt_set_aside(text) is 'Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces them. (Sluice: sales in sales)';
+
+-- Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old ones.
+-- Reads pgt_stream_table_state; writes the view of the stream table and the table of its old rows.
+create function sales.pgt_swap(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+    set lock_timeout = '2s'
+as $function$
+declare
+    c       sales.pgt_stream_table_config;
+    v_again text[];
+    v_each  text;
+begin
+    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    if to_regclass(c.old_rows_table) is null
+        or not exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.seen is not null)
+    then
+        return;
+    end if;
+    v_again := sales.pgt_grants_on(p_stream_table);
+    perform sales.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.old_rows_table);
+    perform sales.pgt_drop_own(c.old_rows_table);
+    perform sales.pgt_attach_stream_table(p_stream_table);
+    foreach v_each in array v_again loop
+        execute v_each;
+    end loop;
+exception when lock_not_available or deadlock_detected then
+    raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
+end;
+$function$;
+comment on function sales.pgt_swap(text) is 'Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old ones. (Sluice: sales in sales)';
+
+-- Chooses how a stream table that follows change logs is refreshed. Returns why it is recomputed; null if its changes are applied.
+-- Reads pgt_stream_table_state and change logs.
+create function sales.pgt_full_reason(c sales.pgt_stream_table_config)
+    returns text
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_reason text;
+    v_few    boolean;
+    v_log    record;
+    v_most   bigint;
+    v_new    bigint;
+begin
+    select case
+        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
+        when s.seen is null then 'what it has seen is not known any more'
+        when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
+    end,
+           -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
+           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+    into v_reason, v_few
+    from sales.pgt_stream_table_state s
+    where s.stream_table = c.stream_table;
+    if v_reason is not null or c.fuse is null and (c.recompute_share is null or v_few) then
+        return v_reason;
+    end if;
+    for v_log in
+        select s.source, s.change_log::regclass as log,
+               greatest(1000, c.recompute_share * (
+                   select r.reltuples
+                   from pg_class r
+                   where r.oid = to_regclass(format('%I.%I', s.source_schema, s.source_name))
+               )::numeric)::bigint as most
+        from unnest(c.follows) with ordinality f (source, place)
+        join sales.pgt_source_config s on s.source = f.source
+        order by f.place
+    loop
+        v_most := case when c.recompute_share is not null and v_few is not true then v_log.most end;
+        execute format(
+            'select count(*)
+            from (
+                select
+                from %s c, %I.pgt_stream_table_state f
+                where f.stream_table = $1
+                  and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+                limit $2
+            ) n', v_log.log, 'sales')
+        into v_new
+        using c.stream_table, greatest(v_most, c.fuse) + 1;
+        if v_new > v_most then
+            -- Where so much has changed, computing everything is cheaper.
+            v_reason := coalesce(v_reason, format('many changed rows of %s', v_log.source));
+            exit when c.fuse is null;
+        end if;
+    end loop;
+    return v_reason;
+end;
+$function$;
+comment on function sales.pgt_full_reason(sales.pgt_stream_table_config) is 'Chooses how a stream table that follows change logs is refreshed. Returns why it is recomputed; null if its changes are applied. (Sluice: sales in sales)';
+
+-- Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index.
+-- Reads pgt_stream_table_state, pgt_source_reader and such sources.
+create function sales.pgt_require_keys(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_source record;
+    v_shared boolean;
+begin
+    for v_source in
+        select r.source, r.unique_on, format('%I.%I', c.source_schema, c.source_name)::regclass as relation
+        from sales.pgt_stream_table_state s
+        join sales.pgt_source_reader r on r.stream_table = s.stream_table and r.source = any (s.unkeyed) and r.unique_on <> '{}'
+        join sales.pgt_source_config c on c.source = r.source
+        where s.stream_table = p_stream_table
+        order by r.source
+    loop
+        execute format('select exists (select from %s k group by %s having count(*) > 1)',
+            v_source.relation, (select string_agg('k.' || quote_ident(u.name), ', ') from unnest(v_source.unique_on) u (name)))
+        into v_shared;
+        if v_shared then
+            raise exception using
+                errcode = '23505',
+                message = format('rows of source %s share %s', v_source.source, array_to_string(v_source.unique_on, ', ')),
+                detail = format('Stream table %s finds rows by it, as there was a unique key.', p_stream_table),
+                hint = 'Make it unique again, or change the spec or its DDL to what is there now, generate and apply.';
+        end if;
+    end loop;
+end;
+$function$;
+comment on function sales.pgt_require_keys(text) is 'Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index. (Sluice: sales in sales)';
+
+-- Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it up to date.
+-- Reads pgt_stream_table_state; locks the sources against writers and writes what the recompute function writes.
+create function sales.pgt_refresh_immediate(
+    c sales.pgt_stream_table_config, out inserted bigint, out deleted bigint
+)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
+as $function$
+declare
+    v_source regclass;
+begin
+    inserted := 0;
+    deleted := 0;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = c.stream_table and (s.seen is null or s.refit))
+        or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null
+    then
+        -- In the order in which writers lock them: tables before the stream tables that follow from them.
+        for v_source in
+            select format('%I.%I', s.source_schema, s.source_name)::regclass
+            from unnest(c.follows) with ordinality f (source, place)
+            join sales.pgt_source_config s on s.source = f.source
+            order by f.place
+        loop
+            execute format('lock table %s in share row exclusive mode', v_source);
+        end loop;
+        perform sales.pgt_fit_stream_table(c.stream_table);
+        execute format('select * from %I.%I()', 'sales', c.recompute_function) into inserted, deleted;
+        if c.pending_function is not null then
+            execute format('select %I.%I(false)', 'sales', c.pending_function);
+        end if;
+    end if;
+end;
+$function$;
+comment on function sales.pgt_refresh_immediate(sales.pgt_stream_table_config) is 'Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it up to date. (Sluice: sales in sales)';
+
+-- Refreshes a stream table, by its changes if it can, and notes the refresh.
+-- Reads pgt_stream_table_config, change logs; reads and writes pgt_stream_table_state; writes pgt_refresh_history and what the apply and recompute functions write.
+--
+-- p_always: note it even if nothing changed.
+create function sales.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    c         sales.pgt_stream_table_config;
+    v_started timestamptz := clock_timestamp();
+    v_reason  text;
+begin
+    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    refresh_id := gen_random_uuid();
+    if c.effective_mode = 'immediate' then
+        mode := c.effective_mode;
+        select r.inserted, r.deleted into inserted, deleted from sales.pgt_refresh_immediate(c) r;
+    else
+    -- A source was altered, or a user dropped the table of the rows.
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.refit)
+        or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null
+    then
+        perform sales.pgt_fit_stream_table(p_stream_table);
+    end if;
+    perform from sales.pgt_stream_table_state s where s.stream_table = p_stream_table for update;
+    v_reason := case when c.apply_function is null then c.effective_reason else sales.pgt_full_reason(c) end;
+    if c.apply_function is not null and v_reason is null then
+        mode := 'differential';
+        begin
+            execute format('select * from %I.%I()', 'sales', c.apply_function) into inserted, deleted;
+        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+            -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
+            v_reason := sqlerrm;
+        end;
+    end if;
+    if c.apply_function is null or v_reason is not null then
+        mode := 'full';
+        if c.apply_function is not null then
+            perform sales.pgt_require_keys(p_stream_table);
+        end if;
+        execute format('select * from %I.%I()', 'sales', c.recompute_function) into inserted, deleted;
+    end if;
+    end if;
+    if p_always or inserted > 0 or deleted > 0 then
+        insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
+        values (refresh_id, p_stream_table, v_started, mode, v_reason, inserted, deleted);
+    end if;
+    if to_regclass(c.old_rows_table) is not null then
+        perform sales.pgt_swap(p_stream_table);
+    end if;
+end;
+$function$;
+comment on function sales.pgt_refresh(text, bool) is 'Refreshes a stream table, by its changes if it can, and notes the refresh. (Sluice: sales in sales)';
+
+-- Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it.
+-- Reads pgt_source_config; writes pgt_stream_table_state.
+create function sales.pgt_recompute_readers(p_stream_table text)
+    returns void
+    language sql
+    set search_path = pg_catalog, pg_temp
+as $function$
+    update sales.pgt_stream_table_state s
+    set seen = null, own_xid = null, own_no = null
+    from sales.pgt_source_config c
+    where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
+$function$;
+comment on function sales.pgt_recompute_readers(text) is 'Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it. (Sluice: sales in sales)';
+
+-- Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it.
+-- Reads and writes pgt_stream_table_state, pgt_refresh_history; writes what pgt_refresh writes.
+--
+-- p_now: even if it is not due; then an error reports what another session prevents.
+create function sales.pgt_tick(p_stream_table text, p_now boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_started timestamptz := clock_timestamp();
+    v_table   record;
+    v_fit     boolean;
+    v_problem text;
+    v_limit   interval;
+    v_again   boolean := false;
+begin
+    select c.effective_mode, c.pgt_schema, c.pgt_name, c.fuse, c.not_null
+    into v_table
+    from sales.pgt_stream_table_config c
+    join sales.pgt_stream_table_state s using (stream_table)
+    where c.stream_table = p_stream_table and s.suspended_at is null and (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit));
+    if not found then
+        return;
+    end if;
+    -- Before the row of the state, as sessions that alter a source and then refresh lock them in this order.
+    begin
+        v_fit := sales.pgt_sources_fit(p_stream_table, false);
+    exception when lock_not_available then
+        if p_now then
+            raise;
+        end if;
+        return; -- another session is altering a source; the next tick looks again
+    end;
+    if p_now then
+        -- Stream tables that are refreshed together must not go on without one that another session has.
+        perform
+        from sales.pgt_stream_table_state s
+        where s.stream_table = p_stream_table and s.suspended_at is null
+        for update nowait;
+    else
+        perform
+        from sales.pgt_stream_table_state s
+        join sales.pgt_stream_table_config c using (stream_table)
+        where s.stream_table = p_stream_table and s.suspended_at is null and (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit)
+        for update of s skip locked;
+    end if;
+    if not found then
+        return;
+    end if;
+    if not v_fit then
+        select t.last_error
+        into v_problem
+        from sales.pgt_stream_tables t
+        where t.pgt_schema = v_table.pgt_schema and t.pgt_name = v_table.pgt_name;
+        -- Noted once, and never suspended: it goes on by itself when the source is repaired.
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from v_problem) then
+            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
+            values (p_stream_table, v_started, v_table.effective_mode, left(v_problem, 1000));
+            raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
+        end if;
+        update sales.pgt_stream_table_state s
+        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
+        where s.stream_table = p_stream_table;
+        return;
+    end if;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.logged) then
+        return; -- pgt_fill_immediate() fills it
+    end if;
+    loop
+        begin
+            perform sales.pgt_refresh(p_stream_table, false);
+            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = p_stream_table;
+        exception when serialization_failure or deadlock_detected or lock_not_available then
+            if p_now then
+                raise;
+            end if;
+            -- Another session refreshed it: the next tick tries again.
+        when query_canceled or others then
+            if sqlstate = '57014' then
+                v_limit := sales.pgt_time_was_up();
+                if v_limit is null or v_again then
+                    raise; -- a user cancelled it
+                end if;
+                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
+                v_again := clock_timestamp() < v_started + v_limit / 2;
+                continue when v_again;
+            end if;
+            v_problem := left(sqlerrm, 1000);
+            if sqlstate = '23502' and array_remove(v_table.not_null, '__mult') <> '{}' then
+                v_problem := v_problem
+                    || '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.';
+            end if;
+            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
+            values (p_stream_table, v_started, v_table.effective_mode, v_problem);
+            update sales.pgt_stream_table_state s
+            set checked_at = v_started,
+                consecutive_errors = s.consecutive_errors + 1,
+                last_error = v_problem,
+                suspended_at = case when s.consecutive_errors >= 2 or sqlstate = 'SLR02' then clock_timestamp() end
+            where s.stream_table = p_stream_table;
+            raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
+        end;
+        exit;
+    end loop;
+end;
+$function$;
+comment on function sales.pgt_tick(text, bool) is 'Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
+
+-- Lists the stream tables in the order of their refreshes.
+-- Reads pgt_stream_table_config.
+create function sales.pgt_refresh_order()
+    returns text[]
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select coalesce(array_agg(c.stream_table order by c.refresh_group), '{}')
+    from sales.pgt_stream_table_config c
+$function$;
+comment on function sales.pgt_refresh_order() is 'Lists the stream tables in the order of their refreshes. (Sluice: sales in sales)';
+
+-- Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and how
+-- many rows changed in all of them.
+-- Reads and writes everything of the stream table.
+-- From stream_tables in the spec.
+create function sales.pgt_refresh_in_order(p_stream_table text)
+    returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint, changed bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+    v_tables text[];
+    v_table  text;
+begin
+    with recursive needed (stream_table) as (
+        select p_stream_table
+        union
+        select c.stream_table
+        from needed n
+        join sales.pgt_source_config s on n.stream_table = any (s.readers) and s.made
+        join sales.pgt_stream_table_config c on c.stream_table = s.source
+    )
+    select array_agg(c.stream_table order by c.refresh_order)
+    into v_tables
+    from needed n
+    join sales.pgt_stream_table_config c using (stream_table);
+    changed := 0;
+    foreach v_table in array v_tables loop
+        perform sales.pgt_require_sources(v_table);
+        select r.refresh_id, r.mode, r.inserted, r.deleted
+        into refresh_id, mode, inserted, deleted
+        from sales.pgt_refresh(v_table, v_table = p_stream_table) r;
+        changed := changed + inserted + deleted;
+    end loop;
+    return next;
+end;
+$function$;
+comment on function sales.pgt_refresh_in_order(text) is 'Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and how many rows changed in all of them. (Sluice: sales in sales)';
+
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
 -- From stream_tables in the spec.
@@ -5796,20 +4826,7 @@ begin
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    case sales.pgt_stream_table(p_name)
-        when 'sales.large_orders' then
-            perform sales.pgt_require_sources('sales.large_orders');
-            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.large_orders_refresh(true) r;
-        when 'sales.customer_payments' then
-            perform sales.pgt_require_sources('sales.customer_payments');
-            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.customer_payments_refresh(true) r;
-        when 'sales.best_customers' then
-            perform sales.pgt_require_sources('sales.customer_payments');
-            perform sales.customer_payments_refresh(false);
-            perform sales.pgt_require_sources('sales.best_customers');
-            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.best_customers_refresh(true) r;
-    end case;
-    return next;
+    return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales.pgt_refresh_in_order(sales.pgt_stream_table(p_name)) r;
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
@@ -5819,55 +4836,33 @@ comment on function sales.refresh_stream_table(text) is 'Refreshes a stream tabl
 create procedure sales.pgt_fill()
     language plpgsql
 as $procedure$
+declare
+    v_table text;
 begin
     commit; -- so that each transaction is READ COMMITTED from its first statement on, whatever the session's isolation is
     call sales.pgt_fill_immediate();
     commit;
-    set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.logged) then
-        perform sales.pgt_filling('sales.large_orders');
-        begin
-            perform sales.pgt_require_sources('sales.large_orders');
-            perform sales.large_orders_refresh(true);
-        exception when others then
-            -- The others are filled all the same; tick() tries this one again.
-            update sales.pgt_stream_table_state s
-            set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
-            where s.stream_table = 'sales.large_orders';
-            raise warning using message = 'stream table sales.large_orders is not filled: ' || sqlerrm;
-        end;
-    end if;
-    commit;
-    set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null and not s.logged) then
-        perform sales.pgt_filling('sales.customer_payments');
-        begin
-            perform sales.pgt_require_sources('sales.customer_payments');
-            perform sales.customer_payments_refresh(true);
-        exception when others then
-            -- The others are filled all the same; tick() tries this one again.
-            update sales.pgt_stream_table_state s
-            set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
-            where s.stream_table = 'sales.customer_payments';
-            raise warning using message = 'stream table sales.customer_payments is not filled: ' || sqlerrm;
-        end;
-    end if;
-    commit;
-    set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null and not s.logged) then
-        perform sales.pgt_filling('sales.best_customers');
-        begin
-            perform sales.pgt_require_sources('sales.best_customers');
-            perform sales.best_customers_refresh(true);
-        exception when others then
-            -- The others are filled all the same; tick() tries this one again.
-            update sales.pgt_stream_table_state s
-            set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
-            where s.stream_table = 'sales.best_customers';
-            raise warning using message = 'stream table sales.best_customers is not filled: ' || sqlerrm;
-        end;
-    end if;
-    commit;
+    foreach v_table in array array(select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order) loop
+        set transaction isolation level read committed;
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = v_table and s.seen is null and not s.logged) then
+            perform sales.pgt_filling(v_table);
+            begin
+                perform sales.pgt_require_sources(v_table);
+                perform sales.pgt_refresh(v_table, true);
+                update sales.pgt_stream_table_state s
+                set checked_at = clock_timestamp()
+                from sales.pgt_stream_table_config c
+                where s.stream_table = v_table and c.stream_table = v_table and c.seldom;
+            exception when others then
+                -- The others are filled all the same; tick() tries this one again.
+                update sales.pgt_stream_table_state s
+                set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
+                where s.stream_table = v_table;
+                raise warning using message = 'stream table ' || v_table || ' is not filled: ' || sqlerrm;
+            end;
+        end if;
+        commit;
+    end loop;
 end;
 $procedure$;
 comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in sales)';
@@ -5934,6 +4929,51 @@ end;
 $function$;
 comment on function sales.get_refresh_history(text, int4) is 'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
 
+-- Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and will be recomputed.
+-- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs.
+create function sales.pgt_waiting_of(p_stream_table text)
+    returns table (source text, log text, waiting bigint)
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_log record;
+begin
+    for v_log in
+        select s.source, s.change_log, to_regclass(s.change_log) as relation, t.seen is not null as filled
+        from sales.pgt_stream_table_config c
+        join sales.pgt_stream_table_state t using (stream_table)
+        cross join unnest(c.follows) with ordinality f (source, place)
+        join sales.pgt_source_config s on s.source = f.source
+        where c.stream_table = p_stream_table and c.effective_mode = 'differential'
+        order by f.place
+    loop
+        source := v_log.source;
+        log := (
+            select string_agg(case when p.part ~ '^"|\.' then quote_ident(p.part) else p.part end, '.' order by p.place)
+            from unnest(parse_ident(v_log.change_log)) with ordinality p (part, place)
+        );
+        waiting := null;
+        if v_log.filled and v_log.relation is not null then
+            execute format(
+                'select count(*)
+                from %s c, %I.pgt_stream_table_state f
+                where f.stream_table = $1
+                  and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end', v_log.relation, 'sales')
+            into waiting
+            using p_stream_table;
+        end if;
+        return next;
+    end loop;
+end;
+$function$;
+comment on function sales.pgt_waiting_of(text) is 'Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
+
 -- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
 -- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
 -- From stream_tables in the spec.
@@ -5945,8 +4985,11 @@ create function sales.pgt_waiting()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    return query select 'sales.customer_payments', w.source, w.log, w.waiting from sales.customer_payments_waiting() w;
-    return query select 'sales.best_customers', w.source, w.log, w.waiting from sales.best_customers_waiting() w;
+    return query
+        select c.stream_table, w.source, w.log, w.waiting
+        from sales.pgt_stream_table_config c
+        cross join lateral sales.pgt_waiting_of(c.stream_table) w
+        order by c.refresh_order;
 end;
 $function$;
 comment on function sales.pgt_waiting() is 'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
@@ -5962,15 +5005,57 @@ create function sales.explain_st(p_name text)
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_name text := sales.pgt_stream_table(p_name);
 begin
-    case sales.pgt_stream_table(p_name)
-        when 'sales.large_orders' then
-            return query select e.line from sales.large_orders_explain() as e(line) where e.line is not null;
-        when 'sales.customer_payments' then
-            return query select e.line from sales.customer_payments_explain() as e(line) where e.line is not null;
-        when 'sales.best_customers' then
-            return query select e.line from sales.best_customers_explain() as e(line) where e.line is not null;
-    end case;
+    return query
+        select l.line
+        from sales.pgt_stream_table_config c
+        cross join lateral (
+            select unnest(array[
+                'stream table: ' || c.stream_table,
+                'from: ' || c.spec_path || ' in the spec',
+                'query:'
+            ])
+            union all
+            select '    ' || q.line from regexp_split_to_table(rtrim(c.query, E'\n'), E'\n') q (line)
+            union all
+            select unnest(array[
+                'refresh mode: ' || c.refresh_mode || ', in effect ' || c.effective_mode || coalesce(': ' || c.effective_reason, ''),
+                'strategy: ' || c.strategy || ': ' || case c.strategy
+                    when 'merge_rows' then 'the rows by which the query changes are added and taken away'
+                    when 'merge_groups' then 'what their rows change is added to the stored groups'
+                end,
+                'schedule: ' || coalesce('calculated: ' || c.calculated, c.schedule),
+                'reads: ' || array_to_string(c.reads, ', '),
+                'stored in: ' || array_to_string(parse_ident(c.rows_table), '.')
+            ])
+        ) l (line)
+        where c.stream_table = v_name;
+    return query
+        select 'follows ' || w.source || ': log ' || w.log || ', ' || case
+                   when w.waiting is null then 'not needed until it is filled'
+                   when w.waiting = 1 then '1 row waits'
+                   else w.waiting || ' rows wait'
+               end
+        from sales.pgt_waiting_of(v_name) w;
+    return query
+        select l.line
+        from sales.pgt_stream_table_config c
+        join sales.pgt_stream_tables t on t.pgt_schema = c.pgt_schema and t.pgt_name = c.pgt_name
+        join sales.pgt_stream_table_state s on s.stream_table = c.stream_table
+        cross join unnest(array[
+            'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+            'last error: ' || t.last_error,
+            'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
+        ]) l (line)
+        where c.stream_table = v_name and l.line is not null;
+    return query
+        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
+        from sales.pgt_stream_table_config c
+        join pg_index i on i.indrelid = to_regclass(c.rows_table)
+        where c.stream_table = v_name
+        order by i.indexrelid::regclass::text;
 end;
 $function$;
 comment on function sales.explain_st(text) is 'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
@@ -6000,8 +5085,8 @@ comment on function sales.resume_stream_table(text) is 'Forgets the errors of a 
 -- From stream_tables in the spec.
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
--- p_waiting: the function that counts the rows waiting; null to compare the stream table as it is.
-create function sales.pgt_comparison(p_relation regclass, p_waiting regprocedure)
+-- p_waiting: whether rows of its change logs may wait; false to compare the stream table as it is.
+create function sales.pgt_comparison(p_relation regclass, p_waiting boolean)
     returns text
     language plpgsql
     stable
@@ -6058,7 +5143,7 @@ select case
     )
 end$sql$,
         v_name,
-        coalesce('select from ' || p_waiting::text || ' w where w.waiting > 0', 'select where false'),
+        case when p_waiting then format('select from %I.pgt_waiting_of(%L) w where w.waiting > 0', 'sales', v_name) else 'select where false' end,
         v_values,
         v_query,
         ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
@@ -6066,7 +5151,7 @@ end$sql$,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''));
 end;
 $function$;
-comment on function sales.pgt_comparison(regclass, regprocedure) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
+comment on function sales.pgt_comparison(regclass, bool) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
 
 -- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
 -- many it has too many.
@@ -6089,25 +5174,19 @@ as $function$
 declare
     v_name     text := sales.pgt_stream_table(p_name);
     v_relation regclass;
-    v_merge    regprocedure; -- applies what waits
-    v_waiting  regprocedure; -- counts it
+    v_apply    name; -- applies what waits
     v_counts   bigint[];     -- null as long as changes wait
     v_merged   boolean;
     v_hint     text;
     v_until    timestamptz := clock_timestamp() + interval '10 seconds';
 begin
     perform sales.pgt_check_origin();
-    select to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), f.merge_function::regprocedure, f.waiting_function::regprocedure
-    into v_relation, v_merge, v_waiting
+    select to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), c.apply_function
+    into v_relation, v_apply
     from sales.pgt_stream_table_config c
-    left join (values
-        (null, null, null),
-        ('sales.customer_payments', 'sales.customer_payments_merge()', 'sales.customer_payments_waiting()'),
-        ('sales.best_customers', 'sales.best_customers_merge()', 'sales.best_customers_waiting()')
-    ) f (stream_table, merge_function, waiting_function) on f.stream_table = c.stream_table
     where c.stream_table = v_name;
 
-    execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
+    execute sales.pgt_comparison(v_relation, v_apply is not null) into v_counts;
     while v_counts is null loop
         begin
             -- In READ COMMITTED the comparison has a later snapshot than the merge: it tells if others committed changes in between.
@@ -6125,9 +5204,9 @@ begin
                 where s.stream_table = v_name and s.seen is not null
                 for update;
                 exit when not found; -- it is to be recomputed since
-                execute format('select from %s', v_merge);
+                execute format('select from %I.%I()', 'sales', v_apply);
                 v_merged := true;
-                execute sales.pgt_comparison(v_relation, v_waiting) into v_counts;
+                execute sales.pgt_comparison(v_relation, v_apply is not null) into v_counts;
             end loop;
             raise exception using errcode = 'SLR03', message = 'roll back the merge';
         exception
@@ -6140,7 +5219,7 @@ begin
                 get stacked diagnostics v_hint = pg_exception_hint;
                 if sqlstate = 'SLR01' and v_hint <> '' then
                     -- It lacks rows that changes are about. Without these changes, it can only be compared as it is.
-                    execute sales.pgt_comparison(v_relation, null) into v_counts;
+                    execute sales.pgt_comparison(v_relation, false) into v_counts;
                 elsif sqlerrm <> 'many changes came at once' then
                     v_counts := array[null, null]; -- a refresh would recompute it, too
                 end if;
@@ -6252,6 +5331,7 @@ create function sales.pgt_prune()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_log    regclass;
     v_unseen text[];
     v_rows   bigint;
     v_total  bigint := 0::bigint;
@@ -6276,85 +5356,35 @@ begin
             where s.stream_table = any (array(
                 select u.stream_table
                 from sales.pgt_stream_table_state u
-                where u.stream_table in ('sales.customer_payments', 'sales.best_customers')
+                where u.stream_table in (select c.stream_table from sales.pgt_stream_table_config c where c.effective_mode = 'differential')
                   and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
                 for update skip locked
             ))
             returning s.stream_table
         )
         select array_agg(u.stream_table) into v_unseen from unseen u;
-        -- A transaction below the oldest that a frontier does not show is below all of them.
-        if to_regclass('sales.changes_public_customers') is not null then
-            delete from sales.changes_public_customers c
-            where c.__xid < (
-                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.customer_payments')
-                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                limit 1
-            )
-              and not exists (
-                select
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.customer_payments') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
-            );
+        for v_log in select to_regclass(c.change_log) from sales.pgt_source_config c where to_regclass(c.change_log) is not null loop
+            -- A transaction below the oldest that a frontier does not show is below all of them.
+            execute format(
+                'delete from %1$s c
+                where c.__xid < (
+                    select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                    from %2$I.pgt_stream_table_state s
+                    join %2$I.pgt_stream_table_config t using (stream_table)
+                    where t.effective_mode = ''differential''
+                    order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
+                    limit 1
+                )
+                  and not exists (
+                    select
+                    from %2$I.pgt_stream_table_state s
+                    join %2$I.pgt_stream_table_config t using (stream_table)
+                    where t.effective_mode = ''differential'' and s.seen is null and s.stream_table <> all ($1)
+                )', v_log, 'sales')
+            using coalesce(v_unseen, '{}');
             get diagnostics v_rows = row_count;
             v_total := v_total + v_rows;
-        end if;
-        -- A transaction below the oldest that a frontier does not show is below all of them.
-        if to_regclass('sales.changes_public_orders') is not null then
-            delete from sales.changes_public_orders c
-            where c.__xid < (
-                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.customer_payments')
-                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                limit 1
-            )
-              and not exists (
-                select
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.customer_payments') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
-            );
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end if;
-        -- A transaction below the oldest that a frontier does not show is below all of them.
-        if to_regclass('sales.changes_public_captured_payments') is not null then
-            delete from sales.changes_public_captured_payments c
-            where c.__xid < (
-                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.customer_payments')
-                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                limit 1
-            )
-              and not exists (
-                select
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.customer_payments') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
-            );
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end if;
-        -- A transaction below the oldest that a frontier does not show is below all of them.
-        if to_regclass('sales.changes_sales_customer_payments') is not null then
-            delete from sales.changes_sales_customer_payments c
-            where c.__xid < (
-                select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.best_customers')
-                order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                limit 1
-            )
-              and not exists (
-                select
-                from sales.pgt_stream_table_state s
-                where s.stream_table in ('sales.best_customers') and s.seen is null and s.stream_table <> all (coalesce(v_unseen, '{}'))
-            );
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end if;
+        end loop;
     exception when query_canceled or others then
         if sqlstate = '57014' and sales.pgt_time_was_up() is null then
             raise; -- somebody cancelled it
@@ -6422,6 +5452,8 @@ create function sales.attach(p_fill boolean default true)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_table sales.pgt_stream_table_config;
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
     insert into sales.pgt_settings as s (name, value, spec_value)
@@ -6473,33 +5505,30 @@ begin
     if found then
         update sales.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
-    if sales.pgt_sources_fit('sales.large_orders') then
-        perform sales.large_orders_fit();
-    end if;
-    if sales.pgt_sources_fit('sales.customer_payments') then
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.remake) then
-            -- A new version defines it in another way: nobody sees it empty.
-            perform sales.customer_payments_fit();
-            perform sales.customer_payments_refresh(true);
-        update sales.pgt_stream_table_state s
-        set seen = null, own_xid = null, own_no = null
-        from sales.pgt_source_config c
-        where c.source = 'sales.customer_payments' and c.pending is not null and s.stream_table = any (c.readers);
+    for v_table in select c.* from sales.pgt_stream_table_config c order by c.refresh_order loop
+        continue when not sales.pgt_sources_fit(v_table.stream_table);
+        if v_table.effective_mode = 'immediate' then
+            perform sales.pgt_fit_stream_table(v_table.stream_table);
+        elsif not exists (select from sales.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
+            perform sales.pgt_attach_stream_table(v_table.stream_table);
+        elsif v_table.online then
+            perform sales.pgt_set_aside(v_table.stream_table); -- a new definition: readers never see it empty
         else
-            perform sales.customer_payments_attach();
+            perform sales.pgt_fit_stream_table(v_table.stream_table);
+            perform sales.pgt_refresh(v_table.stream_table, true);
+            perform sales.pgt_recompute_readers(v_table.stream_table);
         end if;
-    end if;
-    if sales.pgt_sources_fit('sales.best_customers') then
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.remake) then
-            -- A new version defines it in another way: nobody sees it empty.
-            perform sales.best_customers_aside();
-        else
-            perform sales.best_customers_attach();
+    end loop;
+    for v_table in select c.* from sales.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order loop
+        if exists (
+            select
+            from sales.pgt_stream_table_state s
+            where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
+        ) then
+            execute format('select %I.%I()', 'sales', v_table.recompute_function);
+            perform sales.pgt_recompute_readers(v_table.stream_table);
         end if;
-    end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit and not s.logged) then
-        perform sales.large_orders_rebuild();
-    end if;
+    end loop;
     if to_regclass('sales.pending_public_orders') is not null then -- it is missing where the source cannot be followed
         delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
     end if;
@@ -6533,22 +5562,12 @@ begin
         execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
     delete from sales.pgt_source_state;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
-    perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old');
-        perform sales.pgt_drop_own('sales.best_customers_rows');
-        perform sales.pgt_drop_own('sales.best_customers_rows_old');
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.customer_payments';
-    perform sales.pgt_drop_own('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old');
-        perform sales.pgt_drop_own('sales.customer_payments_rows');
-        perform sales.pgt_drop_own('sales.customer_payments_rows_old');
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.large_orders';
-    perform sales.pgt_drop_own('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old');
-        perform sales.pgt_drop_own('sales.large_orders_rows');
-        perform sales.pgt_drop_own('sales.large_orders_rows_old');
-    perform sales.pgt_drop_own('sales.changes_public_customers');
-    perform sales.pgt_drop_own('sales.changes_public_orders');
-    perform sales.pgt_drop_own('sales.changes_public_captured_payments');
-    perform sales.pgt_drop_own('sales.changes_sales_customer_payments');
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
+    perform sales.pgt_drop_stream_table(d.stream_table)
+    from (select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order desc) d;
+    perform sales.pgt_drop_own(c.change_log)
+    from sales.pgt_source_config c
+    where c.change_log is not null;
     perform sales.pgt_drop_own('sales.absent_public_orders');
     perform sales.pgt_drop_own('sales.pending_public_orders');
 end;
@@ -6563,45 +5582,25 @@ create function sales.after_restore()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_table text;
+    v_log   regclass;
 begin
     delete from sales.pgt_source_state;
     perform sales.attach();
-    if to_regclass('sales.changes_public_customers') is not null then
-        truncate sales.changes_public_customers;
-    end if;
-    if to_regclass('sales.changes_public_orders') is not null then
-        truncate sales.changes_public_orders;
-    end if;
-    if to_regclass('sales.changes_public_captured_payments') is not null then
-        truncate sales.changes_public_captured_payments;
-    end if;
-    if to_regclass('sales.changes_sales_customer_payments') is not null then
-        truncate sales.changes_sales_customer_payments;
-    end if;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'sales.large_orders';
-    begin
-        if sales.pgt_sources_fit('sales.large_orders') then
-            perform sales.large_orders_refresh(true);
-        end if;
-    exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
-        raise warning using message = 'stream table sales.large_orders: ' || left(sqlerrm, 1000);
-    end;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'sales.customer_payments';
-    begin
-        if sales.pgt_sources_fit('sales.customer_payments') then
-            perform sales.customer_payments_refresh(true);
-        end if;
-    exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
-        raise warning using message = 'stream table sales.customer_payments: ' || left(sqlerrm, 1000);
-    end;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'sales.best_customers';
-    begin
-        if sales.pgt_sources_fit('sales.best_customers') then
-            perform sales.best_customers_refresh(true);
-        end if;
-    exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
-        raise warning using message = 'stream table sales.best_customers: ' || left(sqlerrm, 1000);
-    end;
+    for v_log in select to_regclass(c.change_log) from sales.pgt_source_config c where to_regclass(c.change_log) is not null loop
+        execute format('truncate %s', v_log);
+    end loop;
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
+    for v_table in select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order loop
+        begin
+            if sales.pgt_sources_fit(v_table) then
+                perform sales.pgt_refresh(v_table, true);
+            end if;
+        exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
+            raise warning using message = format('stream table %s: ', v_table) || left(sqlerrm, 1000);
+        end;
+    end loop;
     update sales.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
@@ -6668,6 +5667,8 @@ comment on procedure sales.pgt_commit() is 'Commits, and lets the next transacti
 create procedure sales.tick()
     language plpgsql
 as $procedure$
+declare
+    v_table    text;
 begin
     call sales.pgt_commit();
     perform sales.pgt_check_origin();
@@ -6676,12 +5677,10 @@ begin
     call sales.pgt_commit();
     perform sales.pgt_watch_sources();
     call sales.pgt_commit();
-    perform sales.large_orders_tick(false);
-    call sales.pgt_commit();
-    perform sales.customer_payments_tick(false);
-    call sales.pgt_commit();
-    perform sales.best_customers_tick(false);
-    call sales.pgt_commit();
+    foreach v_table in array sales.pgt_refresh_order() loop
+        perform sales.pgt_tick(v_table, false);
+        call sales.pgt_commit();
+    end loop;
     perform sales.pgt_prune();
     call sales.pgt_commit();
 
@@ -6712,6 +5711,8 @@ create function sales.tick_once()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_table    text;
 begin
     perform sales.pgt_check_origin();
     if exists (select from sales.pgt_stream_table_state s where s.logged) then
@@ -6719,9 +5720,9 @@ begin
         perform sales.attach();
     end if;
     perform sales.pgt_watch_sources();
-    perform sales.large_orders_tick(false);
-    perform sales.customer_payments_tick(false);
-    perform sales.best_customers_tick(false);
+    foreach v_table in array sales.pgt_refresh_order() loop
+        perform sales.pgt_tick(v_table, false);
+    end loop;
     perform sales.pgt_prune();
 
     -- The refresh history: retention, in batches.
@@ -6770,4 +5771,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '63f3a13a80a778d590f97ddadabfd668', 'extension');
+values ('sales', '1.0.0', '9a676e61b905a5e425e82e91a5604cf3', 'extension');

@@ -19,29 +19,23 @@ begin
     routine (schema_name, names, replaced) as (
         values
             ('sales', array[
-                'after_restore', 'attach', 'best_customers_aside', 'best_customers_attach', 'best_customers_explain', 'best_customers_fit',
-                'best_customers_merge', 'best_customers_rebuild', 'best_customers_refresh', 'best_customers_swap', 'best_customers_tick',
-                'best_customers_waiting', 'changes_public_captured_payments_attach', 'changes_public_captured_payments_delete',
-                'changes_public_captured_payments_insert', 'changes_public_captured_payments_row',
-                'changes_public_captured_payments_truncate', 'changes_public_captured_payments_update', 'changes_public_customers_attach',
-                'changes_public_customers_delete', 'changes_public_customers_insert', 'changes_public_customers_row',
-                'changes_public_customers_truncate', 'changes_public_customers_update', 'changes_public_orders_attach',
-                'changes_public_orders_delete', 'changes_public_orders_insert', 'changes_public_orders_row',
-                'changes_public_orders_truncate', 'changes_public_orders_update', 'changes_sales_customer_payments_attach',
-                'check_stream_table', 'customer_payments_attach', 'customer_payments_computed', 'customer_payments_explain',
-                'customer_payments_fit', 'customer_payments_merge', 'customer_payments_rebuild', 'customer_payments_refresh',
-                'customer_payments_tick', 'customer_payments_waiting', 'detach', 'explain_st', 'get_refresh_history',
-                'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
-                'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
-                'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
-                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as', 'pgt_capture',
-                'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
-                'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
-                'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
-                'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
-                'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
+                'after_restore', 'attach', 'best_customers_merge', 'best_customers_rebuild', 'changes_public_captured_payments_capture',
+                'changes_public_customers_capture', 'changes_public_orders_capture', 'check_stream_table', 'customer_payments_computed',
+                'customer_payments_merge', 'customer_payments_rebuild', 'detach', 'explain_st', 'get_refresh_history',
+                'large_orders_apply_pending', 'large_orders_catch_up', 'large_orders_go_live', 'large_orders_maintain',
+                'large_orders_rebuild', 'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert',
+                'now_public_orders_row', 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as',
+                'pgt_attach_log', 'pgt_attach_stream_table', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison',
+                'pgt_drop_own', 'pgt_drop_stream_table', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit',
+                'pgt_fit_stream_table', 'pgt_full_reason', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits',
+                'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only',
+                'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order',
+                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_setting', 'pgt_settings_check',
+                'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem',
+                'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick',
                 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
-                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run',
+                'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -124,14 +118,30 @@ drop function sales.pgt_trim_history(int4);
 drop trigger pgt_stream_table_alert on sales.pgt_stream_table_state;
 drop function sales.pgt_stream_table_alert();
 drop function sales.check_stream_table(text);
-drop function sales.pgt_comparison(regclass, regprocedure);
+drop function sales.pgt_comparison(regclass, bool);
 drop function sales.resume_stream_table(text);
 drop function sales.explain_st(text);
 drop function sales.pgt_waiting();
+drop function sales.pgt_waiting_of(text);
 drop function sales.get_refresh_history(text, int4);
 drop function sales.pgt_status();
 drop procedure sales.pgt_fill();
 drop function sales.refresh_stream_table(text);
+drop function sales.pgt_refresh_in_order(text);
+drop function sales.pgt_refresh_order();
+drop function sales.pgt_tick(text, bool);
+drop function sales.pgt_recompute_readers(text);
+drop function sales.pgt_refresh(text, bool);
+drop function sales.pgt_refresh_immediate(sales.pgt_stream_table_config);
+drop function sales.pgt_require_keys(text);
+drop function sales.pgt_full_reason(sales.pgt_stream_table_config);
+drop function sales.pgt_swap(text);
+drop function sales.pgt_set_aside(text);
+drop function sales.pgt_fit_stream_table(text);
+drop function sales.pgt_raise_dependents(text, text);
+drop function sales.pgt_grants_on(text);
+drop function sales.pgt_drop_stream_table(text);
+drop function sales.pgt_attach_stream_table(text);
 drop function sales.pgt_time_was_up();
 drop function sales.pgt_read_only();
 drop function sales.pgt_stream_table(text);
@@ -140,33 +150,14 @@ drop function sales.large_orders_go_live();
 drop function sales.large_orders_catch_up();
 drop function sales.large_orders_apply_pending(bool);
 drop function sales.pgt_filling(text);
-drop function sales.best_customers_explain();
-drop function sales.best_customers_waiting();
-drop function sales.best_customers_tick(bool);
-drop function sales.best_customers_refresh(bool);
 drop function sales.best_customers_rebuild();
 drop function sales.best_customers_merge();
-drop function sales.best_customers_swap();
-drop function sales.best_customers_aside();
-drop function sales.best_customers_fit();
-drop function sales.best_customers_attach();
-drop function sales.customer_payments_explain();
-drop function sales.customer_payments_waiting();
-drop function sales.customer_payments_tick(bool);
-drop function sales.customer_payments_refresh(bool);
 drop function sales.customer_payments_rebuild();
 drop function sales.customer_payments_computed(anyelement);
 drop function sales.customer_payments_merge();
-drop function sales.customer_payments_fit();
-drop function sales.customer_payments_attach();
-drop function sales.large_orders_explain();
-drop function sales.large_orders_tick(bool);
-drop function sales.large_orders_refresh(bool);
 drop function sales.large_orders_maintain(bool);
 drop function sales.large_orders_rebuild();
 drop sequence sales.large_orders_last_xid;
-drop function sales.large_orders_fit();
-drop function sales.large_orders_attach();
 drop function sales.now_public_orders_attach();
 drop function sales.now_public_orders_row();
 drop function sales.now_public_orders_truncate();
@@ -180,26 +171,11 @@ drop function sales.pgt_as(anyelement, anyelement, text);
 drop function sales.pgt_gone(anyelement, text, text);
 drop function sales.pgt_uncounted(regclass);
 drop table sales.pgt_open_setting;
-drop function sales.changes_sales_customer_payments_attach();
-drop function sales.changes_public_captured_payments_attach();
-drop function sales.changes_public_captured_payments_row();
-drop function sales.changes_public_captured_payments_truncate();
-drop function sales.changes_public_captured_payments_delete();
-drop function sales.changes_public_captured_payments_update();
-drop function sales.changes_public_captured_payments_insert();
-drop function sales.changes_public_orders_attach();
-drop function sales.changes_public_orders_row();
-drop function sales.changes_public_orders_truncate();
-drop function sales.changes_public_orders_delete();
-drop function sales.changes_public_orders_update();
-drop function sales.changes_public_orders_insert();
-drop function sales.changes_public_customers_attach();
-drop function sales.changes_public_customers_row();
-drop function sales.changes_public_customers_truncate();
-drop function sales.changes_public_customers_delete();
-drop function sales.changes_public_customers_update();
-drop function sales.changes_public_customers_insert();
+drop function sales.changes_public_captured_payments_capture();
+drop function sales.changes_public_orders_capture();
+drop function sales.changes_public_customers_capture();
 drop function sales.pgt_watch_sources();
+drop function sales.pgt_attach_log(text);
 drop function sales.pgt_require_sources(text);
 drop function sales.pgt_sources_fit(text, bool);
 drop function sales.pgt_source_changed(text);

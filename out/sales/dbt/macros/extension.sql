@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '63f3a13a80a778d590f97ddadabfd668',
+        'digest': '9a676e61b905a5e425e82e91a5604cf3',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -1,0 +1,227 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// What the catalog has of a stream table, from which shared functions create it.
+
+// ApplyName is the name of the function that applies its changes; empty if everything is recomputed.
+func (t StreamTable) ApplyName() string {
+	if len(t.Delta) == 0 {
+		return ""
+	}
+	return t.MergeFn.Name
+}
+
+// FollowedIDs are the sources whose changes it applies, as the catalog has them; in immediate mode in the order in which they are locked.
+func (t StreamTable) FollowedIDs() []string {
+	var ids []string
+	for _, log := range t.Logs {
+		ids = append(ids, log.ID())
+	}
+	return append(ids, plain(t.LockOrder())...)
+}
+
+// ShapeText is the name of its shape table; empty if it has none.
+func (t StreamTable) ShapeText() string {
+	if t.Shape.Name == "" {
+		return ""
+	}
+	return t.Shape.String()
+}
+
+// StoredColumns lists what Rows stores of StoredFrom.
+func (t StreamTable) StoredColumns() string {
+	columns := t.StoredOf("q")
+	if t.Grouped {
+		columns = "s.*"
+	} else {
+		if t.Repeats {
+			columns += ", null::bigint as __mult"
+		}
+	}
+	if t.Hashed {
+		columns += ", null::bigint as __hash"
+	}
+	if !t.Grouped {
+		columns += commaBefore("k", t.Hidden())
+	}
+	return columns
+}
+
+// StoredFrom is where that comes from; empty for the query, as q.
+func (t StreamTable) StoredFrom() string {
+	switch {
+	case t.Grouped:
+		return "(\n" + t.RowsSQL + "\n) s"
+	case t.RowsSQL != "":
+		return "(\n" + t.Query + "\n) q\ncross join (\n" + t.RowsSQL + "\n) k"
+	}
+	return ""
+}
+
+// StoredWith are the options of Rows. Groups change in place: that leaves room for new versions beside the old ones.
+func (t StreamTable) StoredWith() string {
+	if t.Grouped {
+		return " with (fillfactor = 70)"
+	}
+	return ""
+}
+
+// StoredNotNull are the columns of Rows that hold no nulls.
+func (t StreamTable) StoredNotNull() []string {
+	var names []string
+	if !t.Hashed {
+		names = append(names, t.NotNull...)
+	}
+	if t.Repeats {
+		names = append(names, "__mult")
+	}
+	return names
+}
+
+// RowIndexes are the statements that create the indexes by which rows are found. A hash finds rows whose identity may hold nulls.
+func (t StreamTable) RowIndexes() []string {
+	var statements []string
+	index := func(kind string, name Name, columns string) {
+		statements = append(statements, "create "+kind+"index "+sqltext.Ident(name.Name)+" on "+t.Rows.String()+" ("+columns+")")
+	}
+	if t.Hashed {
+		index("", t.HashIndex, "__hash")
+	}
+	if t.UniqueKey != "" {
+		index("unique ", t.KeyIndex, t.UniqueKey)
+	}
+	if t.Lookup {
+		index("", t.LookupIndex, t.Key(""))
+	}
+	return statements
+}
+
+// IndexNames are the names of the indexes that the spec asks for.
+func (t StreamTable) IndexNames() []string {
+	var names []string
+	for _, index := range t.Indexes {
+		names = append(names, index.Name.Name)
+	}
+	return names
+}
+
+// IndexColumns are the columns of each.
+func (t StreamTable) IndexColumns() []string {
+	var columns []string
+	for _, index := range t.Indexes {
+		columns = append(columns, index.Key())
+	}
+	return columns
+}
+
+// Definition changes whenever the stream table must be created again.
+func (t StreamTable) Definition() string {
+	parts := []string{
+		t.Table.String(), t.Rows.String(), t.ShapeText(), t.Query, t.SearchPath, t.StoredColumns(), t.StoredFrom(), t.StoredWith(), t.Shown("r"), t.ShownIf("r"),
+	}
+	return strings.Join(append(append(parts, t.StoredNotNull()...), t.RowIndexes()...), "\n")
+}
+
+// Strategy is how a delta is applied, with what it does.
+type Strategy struct{ Name, Does string }
+
+// strategies are all.
+var strategies = []Strategy{
+	{"merge_rows", "the rows by which the query changes are added and taken away"},
+	{"merge_groups", "what their rows change is added to the stored groups"},
+	{"rescan_keys", "groups that changes touch are computed anew"},
+	{"recompute", "everything is computed anew, and the difference is applied"},
+}
+
+// Strategies lists those that stream tables have.
+func (p Plan) Strategies() []Strategy {
+	var used []Strategy
+	for _, s := range strategies {
+		if p.any(func(t StreamTable) bool { return t.Strategy == s.Name }) {
+			used = append(used, s)
+		}
+	}
+	return used
+}
+
+// StrategyText says what its strategy does.
+func (t StreamTable) StrategyText() string {
+	for _, s := range strategies {
+		if s.Name == t.Strategy {
+			return s.Does
+		}
+	}
+	return ""
+}
+
+// ScheduleText is its schedule for people, with what a calculated one comes to.
+func (t StreamTable) ScheduleText() string {
+	if t.Calculated == "" {
+		return t.Schedule
+	}
+	return "calculated: " + t.Calculated
+}
+
+// OnWrite is the trigger on stream tables that refuses what is written to them.
+func (p Plan) OnWrite() string { return p.StreamTables[0].OnWrite }
+
+// ChangeNo is the sequence that numbers rows of change logs.
+func (p Plan) ChangeNo() Name { return p.StreamTables[0].ChangeNo }
+
+// StreamTableComment is what comments of stream tables begin with.
+func (e Extension) StreamTableComment() string { return StreamTableComment(e.Extension) }
+
+// AnyImmediate reports whether a stream table is in immediate mode.
+func (p Plan) AnyImmediate() bool {
+	return p.any(func(t StreamTable) bool { return t.Immediate })
+}
+
+// AnyCron reports whether a cron expression says when a stream table is due.
+func (p Plan) AnyCron() bool {
+	return p.any(func(t StreamTable) bool { return len(t.DueFunctions) > 0 })
+}
+
+// AnyOnline reports whether a new definition of a stream table is filled beside the old rows.
+func (p Plan) AnyOnline() bool { return p.any(func(t StreamTable) bool { return t.Online }) }
+
+// AnyDelta reports whether a stream table follows change logs.
+func (p Plan) AnyDelta() bool { return p.any(func(t StreamTable) bool { return len(t.Delta) > 0 }) }
+
+// AnyFuse reports whether a stream table has a fuse.
+func (p Plan) AnyFuse() bool { return p.any(func(t StreamTable) bool { return t.Fuse != "" }) }
+
+// Shapes reports whether only the server knows the columns of a stream table.
+func (p Plan) Shapes() bool {
+	return p.any(func(t StreamTable) bool { return t.Shape.Name != "" })
+}
+
+// Together reports whether stream tables are refreshed from one snapshot.
+func (p Plan) Together() bool { return len(p.Frontiers) < len(p.StreamTables) }
+
+// Probe is a view that is gone when pgt_fit_stream_table ends.
+func (e Extension) Probe() Name { return e.In("pgt_probe") }
+
+// ToldNow are the stream tables in immediate mode with an outbox.
+func (p Plan) ToldNow() []StreamTable {
+	var told []StreamTable
+	for _, t := range p.StreamTables {
+		if t.Immediate && t.Outbox != nil {
+			told = append(told, t)
+		}
+	}
+	return told
+}
+
+func (p Plan) any(is func(StreamTable) bool) bool {
+	for _, t := range p.StreamTables {
+		if is(t) {
+			return true
+		}
+	}
+	return false
+}
