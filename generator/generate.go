@@ -114,10 +114,12 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.at = origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
-	b.add("catalog/pgt_settings.sql", view, dumped)
-	b.add("catalog/pgt_settings_check.sql", view)
-	b.add("catalog/pgt_settings_trigger.sql", view)
-	b.add("catalog/pgt_setting.sql", view)
+	if view.HasSettings() {
+		b.add("catalog/pgt_settings.sql", view, dumped)
+		b.add("catalog/pgt_settings_check.sql", view)
+		b.add("catalog/pgt_settings_trigger.sql", view)
+		b.add("catalog/pgt_setting.sql", view)
+	}
 	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)

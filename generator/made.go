@@ -28,7 +28,8 @@ func madeOf(view render.Extension) []upgrade.Made {
 		}
 		made = append(made, upgrade.Made{
 			Kind: "change log", Triggers: triggers, Name: s.ID(), On: []string{s.Table.String()}, Drop: dropOwn(view, s.Log) + forget(s.ID()),
-			Definition: digest(fmt.Sprint(s.Log, s.ColumnList, s.IndexNames(), s.Triggers, s.CaptureName())), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
+			Definition: digestOf("shadow/change_log.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
+			Shadow: execute("shadow/change_log.sql", s),
 		})
 	}
 	for _, c := range view.Captures {
@@ -63,9 +64,10 @@ func madeOf(view render.Extension) []upgrade.Made {
 				Relations: []upgrade.Relation{relation("index", index.Name, "")},
 			})
 		}
-		t.Outbox = nil // it changes nothing of what it holds
+		shadow := execute("shadow/stream_table.sql", t)
+		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
 		made = append(made, upgrade.Made{
-			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digest(t.Definition()),
+			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
 			Drop: dropOwn(view, t.Table, t.Rows, t.Old) + dropStores(view, t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
@@ -149,10 +151,6 @@ func contentsOf(t render.StreamTable) string {
 func digestOf(template string, data any) string {
 	sql := execute(template, data)
 	sql = sql[strings.Index(sql, "\ncreate "):]
-	return digest(sql)
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256([]byte(sql))
 	return hex.EncodeToString(sum[:16])
 }

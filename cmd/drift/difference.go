@@ -147,7 +147,7 @@ func (c *comparison) doing(object string, which func(fact) bool) []string {
 // unknown notes what has no twin: what it needs is missing itself, or was altered. It returns their ids.
 func (c *comparison) unknown() map[string]bool {
 	whole := map[string]bool{}
-	for _, o := range c.m.Objects {
+	for _, o := range slices.Concat(c.m.Objects, c.twins.shadows) {
 		err := c.twins.failed[o.ID()]
 		if err == nil {
 			err = c.twins.failed["made by "+o.ID()]

@@ -22,6 +22,7 @@ type twins struct {
 	made    map[sqltext.Relation]string // what functions make, and the tables on which those put triggers
 	calls   map[string]string           // twins of functions, by signature
 	makers  []upgrade.Object
+	shadows []upgrade.Object   // makers that stand for functions that are told the name
 	sources []sqltext.Relation // tables of others that have triggers of ours
 	failed  map[string]error   // why an object has no twin, by id
 }
@@ -51,15 +52,15 @@ func newTwins(m upgrade.Manifest, pid uint32, enabled []string) *twins {
 		if !slices.ContainsFunc(made, func(r sqltext.Relation) bool { return makes[r] }) {
 			continue
 		}
-		t.makers = append(t.makers, o)
-		for _, r := range made {
-			t.made[r] = t.scratch(r.Schema)
+		t.addMaker(o)
+	}
+	for _, made := range m.Made {
+		if made.Shadow != "" {
+			t.shadows = append(t.shadows, shadowOf(made))
 		}
-		for _, r := range sqltext.Triggered(o.SQL) {
-			if t.own[r] == "" && t.made[r] == "" && !slices.Contains(t.sources, r) {
-				t.sources = append(t.sources, r)
-			}
-		}
+	}
+	for _, o := range t.shadows {
+		t.addMaker(o)
 	}
 	for _, o := range t.makers {
 		for _, r := range sqltext.Triggered(o.SQL) {
@@ -68,6 +69,26 @@ func newTwins(m upgrade.Manifest, pid uint32, enabled []string) *twins {
 	}
 	t.sources = slices.DeleteFunc(t.sources, func(r sqltext.Relation) bool { return t.own[r] != "" })
 	return t
+}
+
+// shadowOf is the function that makes what functions make that are told the name.
+func shadowOf(made upgrade.Made) upgrade.Object {
+	_, definition, _ := strings.Cut(made.Shadow, "create function ")
+	name, _, _ := strings.Cut(definition, "(")
+	return upgrade.Object{Kind: "function", Signature: name + "()", SQL: made.Shadow}
+}
+
+// addMaker notes a function that makes relations, or triggers on tables of others.
+func (t *twins) addMaker(o upgrade.Object) {
+	t.makers = append(t.makers, o)
+	for _, r := range sqltext.Makes(o.SQL) {
+		t.made[r] = t.scratch(r.Schema)
+	}
+	for _, r := range sqltext.Triggered(o.SQL) {
+		if t.own[r] == "" && t.made[r] == "" && !slices.Contains(t.sources, r) {
+			t.sources = append(t.sources, r)
+		}
+	}
 }
 
 // scratch is the schema that stands for another.

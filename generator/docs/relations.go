@@ -70,8 +70,11 @@ func typeName(typ string) string {
 
 // catalog describes the tables and views that all inboxes, outboxes and stream tables share.
 func (w *writer) catalog() part {
-	p := part{ID: "catalog", Title: "Catalog", Blocks: []block{paragraph(say(
-		"What is installed and how it is doing, as tables and views. They are for reading; only `%s` is there to be changed, by its owner.", w.In("pgt_settings").String()))}}
+	about := say("What is installed and how it is doing, as tables and views. They are for reading.")
+	if w.HasSettings() {
+		about = say("What is installed and how it is doing, as tables and views. They are for reading; only `%s` is there to be changed, by its owner.", w.In("pgt_settings").String())
+	}
+	p := part{ID: "catalog", Title: "Catalog", Blocks: []block{paragraph(about)}}
 	for _, name := range catalogOrder {
 		for _, kind := range []string{"table", "view"} {
 			if _, there := w.object(kind, w.In(name).String()); there {

@@ -1,10 +1,6 @@
 package render
 
-import (
-	"strings"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
-)
+import "github.com/pgsluice/sluice/ivm/sqltext"
 
 // What the catalog has of a stream table, from which shared functions create it.
 
@@ -119,14 +115,6 @@ func (t StreamTable) IndexColumns() []string {
 	return columns
 }
 
-// Definition changes whenever the stream table must be created again.
-func (t StreamTable) Definition() string {
-	parts := []string{
-		t.Table.String(), t.Rows.String(), t.ShapeText(), t.Query, t.SearchPath, t.StoredColumns(), t.StoredFrom(), t.StoredWith(), t.Shown("r"), t.ShownIf("r"),
-	}
-	return strings.Join(append(append(parts, t.StoredNotNull()...), t.RowIndexes()...), "\n")
-}
-
 // Strategy is how a delta is applied, with what it does.
 type Strategy struct{ Name, Does string }
 
@@ -194,6 +182,11 @@ func (p Plan) AnyDelta() bool { return p.any(func(t StreamTable) bool { return l
 
 // AnyFuse reports whether a stream table has a fuse.
 func (p Plan) AnyFuse() bool { return p.any(func(t StreamTable) bool { return t.Fuse != "" }) }
+
+// Counts reports whether how much changed decides how a stream table is refreshed.
+func (p Plan) Counts() bool {
+	return p.any(func(t StreamTable) bool { return t.Most != "" || t.Fuse != "" })
+}
 
 // Shapes reports whether only the server knows the columns of a stream table.
 func (p Plan) Shapes() bool {

@@ -78,6 +78,9 @@ func (e Extension) InboxNames() []string {
 	return names
 }
 
+// HasSettings reports whether anything reads a setting: inboxes and outboxes do.
+func (e Extension) HasSettings() bool { return len(e.Inboxes)+len(e.Outboxes) > 0 }
+
 // Switches and Numbers list the settings of each kind.
 func (e Extension) Switches() []string { return e.settings(true) }
 

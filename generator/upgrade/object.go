@@ -114,6 +114,8 @@ type Made struct {
 	Table      string   `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
 	Loses      string   `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows
 
+	Shadow string `json:"shadow,omitempty"` // a function that creates its relations elsewhere, empty: drift is found by comparing with them
+
 	Columns   []string   `json:"columns,omitempty"`   // of what users see of a stream table
 	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of

@@ -12,8 +12,8 @@ begin
         values
             ('sales', array[
                 'large_orders_last_xid', 'pgt_change_no', 'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history',
-                'pgt_refresh_history_started', 'pgt_settings', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state',
-                'pgt_stream_table_config', 'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
+                'pgt_refresh_history_started', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state', 'pgt_stream_table_config',
+                'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
             ]::name[], false)
     ),
     routine (schema_name, names, replaced) as (
@@ -30,12 +30,11 @@ begin
                 'pgt_fit_stream_table', 'pgt_full_reason', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits',
                 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only',
                 'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order',
-                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_setting', 'pgt_settings_check',
-                'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem',
-                'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick',
-                'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
-                'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run',
-                'tick', 'tick_once'
+                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed', 'pgt_source_indexes',
+                'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status',
+                'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing',
+                'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources',
+                'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -121,122 +120,6 @@ create table sales.pgt_extension (
     installed_at timestamptz not null default now()
 );
 comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in sales)';
-
--- Settings of extension sales, changed by its owner with update; spec_value is what the spec says.
-create table sales.pgt_settings (
-    name       text not null primary key,
-    value      text not null,
-    spec_value text
-);
-comment on table sales.pgt_settings is 'Settings of extension sales, changed by its owner with update; spec_value is what the spec says. (Sluice: sales in sales)';
-select pg_catalog.pg_extension_config_dump('sales.pgt_settings', '');
-
--- Refuses settings that no code reads and values that it could not read.
--- Reads and writes nothing.
-create function sales.pgt_settings_check()
-    returns trigger
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_least integer;
-begin
-    case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
-            if new.value not in ('on', 'off') then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table sales.pgt_settings.',
-                    hint = 'The value is on or off.';
-            end if;
-        when new.name in ('outbox_retention_hours',
-            'outbox_drain_batch_size',
-            'outbox_inline_threshold_rows',
-            'outbox_claim_check_batch_size',
-            'outbox_drain_interval_seconds',
-            'outbox_storage_critical_mb',
-            'consumer_dead_threshold_hours',
-            'consumer_stale_offset_threshold_days',
-            'inbox_processed_retention_hours',
-            'inbox_dlq_retention_hours',
-            'inbox_drain_batch_size',
-            'inbox_drain_interval_seconds',
-            'inbox_dlq_alert_max_per_refresh',
-            'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
-            if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table sales.pgt_settings.',
-                    hint = 'The value is a whole number from ' || v_least || ' to 2147483647.';
-            end if;
-        else
-            raise exception using
-                errcode = '22023',
-                message = 'unknown setting: ' || new.name,
-                detail = 'In table sales.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
-    end case;
-    return new;
-end;
-$function$;
-comment on function sales.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: sales in sales)';
-
--- Keeps pgt_settings readable for the code that depends on it.
-create trigger pgt_settings_check
-    before insert or update on sales.pgt_settings
-    for each row
-    execute function sales.pgt_settings_check();
-comment on trigger pgt_settings_check on sales.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
-
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.
--- Reads pgt_settings.
--- From settings in the spec.
-create function sales.pgt_setting(p_name text)
-    returns text
-    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return coalesce(
-        case
-            -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
-            -- Nobody checks it when it is set: what no code could read is passed over.
-            then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
-                else '^[0-9]{1,9}$'
-            end)
-        end,
-        (select s.value from sales.pgt_settings s where s.name = p_name),
-        case p_name
-            when 'outbox_enabled' then 'on'
-            when 'outbox_retention_hours' then '24'
-            when 'outbox_drain_batch_size' then '10000'
-            when 'outbox_inline_threshold_rows' then '10000'
-            when 'outbox_claim_check_batch_size' then '1000'
-            when 'outbox_drain_interval_seconds' then '60'
-            when 'outbox_storage_critical_mb' then '1024'
-            when 'outbox_skip_empty_delta' then 'on'
-            when 'outbox_force_retention' then 'off'
-            when 'consumer_dead_threshold_hours' then '24'
-            when 'consumer_stale_offset_threshold_days' then '7'
-            when 'consumer_cleanup_enabled' then 'on'
-            when 'inbox_enabled' then 'on'
-            when 'inbox_processed_retention_hours' then '72'
-            when 'inbox_dlq_retention_hours' then '0'
-            when 'inbox_drain_batch_size' then '1000'
-            when 'inbox_drain_interval_seconds' then '60'
-            when 'inbox_dlq_alert_max_per_refresh' then '10'
-            when 'ordering_gap_alert_seconds' then '30'
-        end
-    );
-end;
-$function$;
-comment on function sales.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: sales in sales)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -4450,6 +4333,7 @@ comment on function sales.pgt_swap(text) is 'Shows the new rows of a stream tabl
 create function sales.pgt_full_reason(c sales.pgt_stream_table_config)
     returns text
     language plpgsql
+    stable
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
@@ -4762,12 +4646,16 @@ comment on function sales.pgt_tick(text, bool) is 'Refreshes a stream table if t
 -- Reads pgt_stream_table_config.
 create function sales.pgt_refresh_order()
     returns text[]
-    language sql
+    language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-    select coalesce(array_agg(c.stream_table order by c.refresh_group), '{}')
-    from sales.pgt_stream_table_config c
+begin
+    return (
+        select coalesce(array_agg(c.stream_table order by c.refresh_group), '{}')
+        from sales.pgt_stream_table_config c
+    );
+end;
 $function$;
 comment on function sales.pgt_refresh_order() is 'Lists the stream tables in the order of their refreshes. (Sluice: sales in sales)';
 
@@ -5440,7 +5328,7 @@ $function$;
 comment on function sales.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
--- Writes pgt_settings, pgt_origin, pgt_version_history.
+-- Writes pgt_origin, pgt_version_history.
 --
 -- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
 -- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
@@ -5455,33 +5343,6 @@ as $function$
 declare
     v_table sales.pgt_stream_table_config;
 begin
-    -- What the owner changed stays; what still is the old spec's value follows the spec.
-    insert into sales.pgt_settings as s (name, value, spec_value)
-    values
-        ('outbox_enabled', 'on', 'on'),
-        ('outbox_retention_hours', '24', '24'),
-        ('outbox_drain_batch_size', '10000', '10000'),
-        ('outbox_inline_threshold_rows', '10000', '10000'),
-        ('outbox_claim_check_batch_size', '1000', '1000'),
-        ('outbox_drain_interval_seconds', '60', '60'),
-        ('outbox_storage_critical_mb', '1024', '1024'),
-        ('outbox_skip_empty_delta', 'on', 'on'),
-        ('outbox_force_retention', 'off', 'off'),
-        ('consumer_dead_threshold_hours', '24', '24'),
-        ('consumer_stale_offset_threshold_days', '7', '7'),
-        ('consumer_cleanup_enabled', 'on', 'on'),
-        ('inbox_enabled', 'on', 'on'),
-        ('inbox_processed_retention_hours', '72', '72'),
-        ('inbox_dlq_retention_hours', '0', '0'),
-        ('inbox_drain_batch_size', '1000', '1000'),
-        ('inbox_drain_interval_seconds', '60', '60'),
-        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
-        ('ordering_gap_alert_seconds', '30', '30')
-    on conflict (name) do update
-        set value = case when s.value = s.spec_value then excluded.value else s.value end,
-            spec_value = excluded.spec_value
-        where s.spec_value is distinct from excluded.spec_value;
-
     insert into sales.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
     from pg_control_system() c, pg_database d, sales.pgt_extension e
@@ -5771,4 +5632,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9a676e61b905a5e425e82e91a5604cf3', 'extension');
+values ('sales', '1.0.0', '38b3b56453d6e15a747bfd5bb069db3f', 'extension');

@@ -12,8 +12,8 @@ begin
         values
             ('sales', array[
                 'large_orders_last_xid', 'pgt_change_no', 'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history',
-                'pgt_refresh_history_started', 'pgt_settings', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state',
-                'pgt_stream_table_config', 'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
+                'pgt_refresh_history_started', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state', 'pgt_stream_table_config',
+                'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
             ]::name[], true)
     ),
     routine (schema_name, names, replaced) as (
@@ -30,12 +30,11 @@ begin
                 'pgt_fit_stream_table', 'pgt_full_reason', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits',
                 'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only',
                 'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order',
-                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_setting', 'pgt_settings_check',
-                'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem',
-                'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick',
-                'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
-                'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run',
-                'tick', 'tick_once'
+                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed', 'pgt_source_indexes',
+                'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status',
+                'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing',
+                'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources',
+                'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -209,10 +208,6 @@ drop function sales.pgt_restored();
 drop table sales.pgt_tasks;
 drop table sales.pgt_version_history;
 drop table sales.pgt_origin;
-drop function sales.pgt_setting(text);
-drop trigger pgt_settings_check on sales.pgt_settings;
-drop function sales.pgt_settings_check();
-drop table sales.pgt_settings;
 drop table sales.pgt_extension;
 -- Drops schema sales if extension sales made it and nothing else lives in it.
 do $do$

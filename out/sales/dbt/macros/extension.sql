@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '9a676e61b905a5e425e82e91a5604cf3',
+        'digest': '38b3b56453d6e15a747bfd5bb069db3f',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
