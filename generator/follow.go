@@ -43,6 +43,26 @@ func union(list, others []string) []string {
 	return list
 }
 
+// upstream are the stream tables that one reads, directly or not, in the order of their refreshes.
+func (p *planner) upstream(n int) []string {
+	needed := map[render.Name]bool{}
+	p.needs(n, needed)
+	var up []string
+	for _, t := range p.tables {
+		if needed[t.Table] {
+			up = append(up, t.ID())
+		}
+	}
+	return up
+}
+
+func (p *planner) needs(n int, needed map[render.Name]bool) {
+	for _, m := range p.compiled.reads[n] {
+		needed[render.Name(p.spec.StreamTables[m].Relation)] = true
+		p.needs(m, needed)
+	}
+}
+
 // feeds are where the changes of a stream table go for others that follow it.
 func (p *planner) feeds(n int) []render.Source {
 	name := render.Name(p.spec.StreamTables[n].Relation)

@@ -32,6 +32,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *lineage) (plan rende
 	families := p.families()
 	p.nameFamilies(families)
 	for i := range p.tables {
+		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
 		p.tables[i].Online = p.online(compiled.order[i], &p.tables[i])
 	}

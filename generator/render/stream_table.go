@@ -72,7 +72,8 @@ type StreamTable struct {
 	Tells      bool     // for a statement that writes its changes to Outbox
 	Now                 // in immediate mode
 
-	Reads []string // sources, for people
+	Upstream []string // stream tables that it reads, directly or not, in the order of their refreshes
+	Reads    []string // sources, for people
 
 	MergeFn, RebuildFn Name
 	ComputedFn         Name // what RebuildFn reads instead of the query; may be empty

@@ -328,6 +328,7 @@ create table sales.pgt_stream_table_config (
     due_functions      name[] not null,  -- return when a cron expression was due last
     seldom             boolean not null, -- a refresh after the fill would be a waste
     check_every        interval,
+    upstream           text[] not null,  -- stream tables that it reads, directly or not, in the order of their refreshes
     reads              text[] not null,  -- sources, as people name them
     follows            text[] not null,  -- those whose changes it applies
     recompute_share    numeric,          -- more changed rows than this share of a source make a recompute cheaper; null: never
@@ -2619,13 +2620,13 @@ comment on function sales.large_orders_maintain(bool) is 'Applies to stream tabl
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, reads, follows, recompute_share, fuse,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
     apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
     stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
     shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
-    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, array['public.orders'], array['public.orders'], null, null,
+    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'], array['public.orders'], null, null,
     null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
     'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'], array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
     'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
@@ -3371,13 +3372,13 @@ comment on function sales.customer_payments_rebuild() is 'Recomputes stream tabl
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, reads, follows, recompute_share, fuse,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
     apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
     stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
     shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
-    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, array['public.customers', 'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
+    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers', 'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
     'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows', 'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
     's.*', '(
 with
@@ -3770,13 +3771,13 @@ comment on function sales.best_customers_rebuild() is 'Recomputes stream table s
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, reads, follows, recompute_share, fuse,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
     apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
     stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
     shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
-    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
+    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'], array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
     'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
     'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'], array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
     'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
@@ -4333,7 +4334,7 @@ end;
 $function$;
 comment on function sales.pgt_swap(text) is 'Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old ones. (Sluice: sales in sales)';
 
--- Chooses how a stream table that follows change logs is refreshed. Returns why it is recomputed; null if its changes are applied.
+-- Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null.
 -- Reads pgt_stream_table_state and change logs.
 create function sales.pgt_full_reason(c sales.pgt_stream_table_config)
     returns text
@@ -4348,18 +4349,13 @@ declare
     v_most   bigint;
     v_new    bigint;
 begin
-    select case
-        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
-        when s.seen is null then 'what it has seen is not known any more'
-        when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
-    end,
-           -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
-           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
-    into v_reason, v_few
+    -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
+    select pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+    into v_few
     from sales.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
-    if v_reason is not null or c.fuse is null and (c.recompute_share is null or v_few) then
-        return v_reason;
+    if c.fuse is null and v_few then
+        return null;
     end if;
     for v_log in
         select s.source, s.change_log::regclass as log,
@@ -4397,7 +4393,7 @@ begin
     return v_reason;
 end;
 $function$;
-comment on function sales.pgt_full_reason(sales.pgt_stream_table_config) is 'Chooses how a stream table that follows change logs is refreshed. Returns why it is recomputed; null if its changes are applied. (Sluice: sales in sales)';
+comment on function sales.pgt_full_reason(sales.pgt_stream_table_config) is 'Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null. (Sluice: sales in sales)';
 
 -- Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index.
 -- Reads pgt_stream_table_state, pgt_source_reader and such sources.
@@ -4494,8 +4490,19 @@ begin
     then
         perform sales.pgt_fit_stream_table(p_stream_table);
     end if;
-    perform from sales.pgt_stream_table_state s where s.stream_table = p_stream_table for update;
-    v_reason := case when c.apply_function is null then c.effective_reason else sales.pgt_full_reason(c) end;
+    select case
+        when c.apply_function is null then c.effective_reason
+        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
+        when s.seen is null then 'what it has seen is not known any more'
+        when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
+    end
+    into v_reason
+    from sales.pgt_stream_table_state s
+    where s.stream_table = p_stream_table
+    for update;
+    if v_reason is null and (c.recompute_share is not null or c.fuse is not null) then
+        v_reason := sales.pgt_full_reason(c);
+    end if;
     if c.apply_function is not null and v_reason is null then
         mode := 'differential';
         begin
@@ -4675,25 +4682,17 @@ create function sales.pgt_refresh_in_order(p_stream_table text)
 as $function$
 #variable_conflict use_column
 declare
-    v_tables text[];
-    v_table  text;
+    v_tables  text[];
+    v_table   text;
 begin
-    with recursive needed (stream_table) as (
-        select p_stream_table
-        union
-        select c.stream_table
-        from needed n
-        join sales.pgt_source_config s on n.stream_table = any (s.readers) and s.made
-        join sales.pgt_stream_table_config c on c.stream_table = s.source
-    )
-    select array_agg(c.stream_table order by c.refresh_order)
+    select c.upstream || c.stream_table
     into v_tables
-    from needed n
-    join sales.pgt_stream_table_config c using (stream_table);
+    from sales.pgt_stream_table_config c
+    where c.stream_table = p_stream_table;
     changed := 0;
     foreach v_table in array v_tables loop
         perform sales.pgt_require_sources(v_table);
-        select r.refresh_id, r.mode, r.inserted, r.deleted
+        select r.*
         into refresh_id, mode, inserted, deleted
         from sales.pgt_refresh(v_table, v_table = p_stream_table) r;
         changed := changed + inserted + deleted;
@@ -5637,7 +5636,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '38b3b56453d6e15a747bfd5bb069db3f', 'extension');
+values ('sales', '1.0.0', '0025164d1a431566650d46d7ad53120a', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'sales');
 

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '38b3b56453d6e15a747bfd5bb069db3f',
+        'digest': '0025164d1a431566650d46d7ad53120a',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
