@@ -31,7 +31,9 @@ func TestMerge(t *testing.T) {
 		t.Log("no merge in this version")
 		return
 	}
-	livetest.RunFile(t, "testdata/merge.txtar", options)
+	for _, file := range []string{"merge", "merge_parts"} {
+		t.Run(file, func(t *testing.T) { livetest.RunFile(t, "testdata/"+file+".txtar", options) })
+	}
 }
 
 var options = livetest.Options{Commands: map[string]livetest.Command{

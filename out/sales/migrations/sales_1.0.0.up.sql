@@ -92,18 +92,19 @@ begin
         from (values
             ('public.customers', array[
                 'sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
-                'sales_log_truncate_public_customers', 'sales_log_row_public_customers'
+                'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers'
             ]::name[]),
             ('public.orders', array[
                 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
-                'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders',
-                'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders',
-                'sales_now_row_public_orders', 'sales_now_before_public_orders'
+                'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
+                'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
+                'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
+                'sales_now_before_public_orders'
             ]::name[]),
             ('public.captured_payments', array[
                 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
                 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
-                'sales_log_row_public_captured_payments'
+                'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'
             ]::name[])
         ) w (table_name, names)
         join pg_catalog.pg_trigger t on t.tgrelid = to_regclass(w.table_name) and t.tgname = any (w.names)
@@ -1488,7 +1489,7 @@ insert into sales.pgt_source_config (
 ) values (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount']::name[],
     'sales.changes_public_orders', 'sales.pending_public_orders',
-    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
+    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1508,7 +1509,7 @@ insert into sales.pgt_source_config (
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name']::name[],
     'sales.changes_public_customers', null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1522,7 +1523,7 @@ insert into sales.pgt_source_config (
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at']::name[],
     'sales.changes_public_captured_payments', null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1680,15 +1681,8 @@ create function sales.changes_public_customers_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.customers'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_customers') and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
@@ -1747,6 +1741,15 @@ begin
                 for each row execute function sales.changes_public_customers_row();
             alter table public.customers enable replica trigger sales_log_row_public_customers;
         end if;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.customers'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_route_public_customers')
+    then
+        create trigger sales_log_route_public_customers before insert on public.customers
+            for each row when (false) execute function sales.changes_public_customers_row();
+        alter table public.customers enable replica trigger sales_log_route_public_customers;
     end if;
 end;
 $function$;
@@ -1887,15 +1890,8 @@ create function sales.changes_public_orders_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.orders'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
@@ -1954,6 +1950,15 @@ begin
                 for each row execute function sales.changes_public_orders_row();
             alter table public.orders enable replica trigger sales_log_row_public_orders;
         end if;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_route_public_orders')
+    then
+        create trigger sales_log_route_public_orders before insert on public.orders
+            for each row when (false) execute function sales.changes_public_orders_row();
+        alter table public.orders enable replica trigger sales_log_route_public_orders;
     end if;
 end;
 $function$;
@@ -2094,15 +2099,8 @@ create function sales.changes_public_captured_payments_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.captured_payments'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_captured_payments') and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
@@ -2161,6 +2159,15 @@ begin
                 for each row execute function sales.changes_public_captured_payments_row();
             alter table public.captured_payments enable replica trigger sales_log_row_public_captured_payments;
         end if;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.captured_payments'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_route_public_captured_payments')
+    then
+        create trigger sales_log_route_public_captured_payments before insert on public.captured_payments
+            for each row when (false) execute function sales.changes_public_captured_payments_row();
+        alter table public.captured_payments enable replica trigger sales_log_route_public_captured_payments;
     end if;
 end;
 $function$;
@@ -2845,6 +2852,15 @@ begin
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
+    then
+        create trigger sales_now_route_public_orders before insert on public.orders
+            for each row when (false) execute function sales.now_public_orders_row();
+        alter table public.orders enable replica trigger sales_now_route_public_orders;
     end if;
 end;
 $function$;
@@ -6547,7 +6563,7 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders']::name[])
+        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
           and p.pronamespace = 'sales'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -6792,7 +6808,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '63f3a13a80a778d590f97ddadabfd668', 'plain');
+values ('sales', '1.0.0', '83dbaef11375a7b986fd058aeb5b3961', 'plain');
 
 select sales.attach();
 

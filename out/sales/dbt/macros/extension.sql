@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '63f3a13a80a778d590f97ddadabfd668',
+        'digest': '83dbaef11375a7b986fd058aeb5b3961',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
