@@ -82,7 +82,7 @@ verify-generate: ## fail if out/ is not what specs/ generate
 
 .PHONY: bench
 bench: deps ## measure claim, mark, insert and the views against plain tables
-	go run ./tests/bench
+	go run ./tests/bench -write docs/benchmarks.md
 
 .PHONY: fmt
 fmt: ## format the Go code
