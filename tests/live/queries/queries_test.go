@@ -37,6 +37,7 @@ func TestQueries(t *testing.T) {
 		flag.Set("rewrite", "true")
 	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		pgtest.Parallel(t)
 		f := &file{t: t, db: pgtest.DB(t)}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
