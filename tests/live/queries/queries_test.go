@@ -56,7 +56,10 @@ func TestQueries(t *testing.T) {
 				}
 				return f.query(t, d.Input)
 			case "keep":
-				rounds := 6
+				rounds := 3
+				if pgtest.Long() {
+					rounds = 6
+				}
 				d.MaybeScanArgs(t, "rounds", &rounds)
 				return f.keep(t, rounds)
 			}
