@@ -65,7 +65,7 @@ func script(env *livetest.Env, sql string) string {
 func load(env *livetest.Env, data *datadriven.TestData) *generator.Extension {
 	path := installed.Shop()
 	if len(data.CmdArgs) > 0 {
-		path = data.CmdArgs[0].Key
+		path = env.Path(data.CmdArgs[0].Key)
 	}
 	return installed.Load(env.T, path)
 }
