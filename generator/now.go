@@ -38,12 +38,23 @@ func (p *planner) capture(n int) {
 // tablesOf are the tables that a view reads, each once.
 func tablesOf(view *ivm.View) []*catalog.Relation {
 	var tables []*catalog.Relation
-	algebra.Walk(view.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok && !slices.Contains(tables, read.Table) {
+	for _, read := range leaves(view) {
+		if !slices.Contains(tables, read.Table) {
 			tables = append(tables, read.Table)
 		}
-	})
+	}
 	return tables
+}
+
+// leaves are the places at which a view reads a relation.
+func leaves(view *ivm.View) []*algebra.Source {
+	var all []*algebra.Source
+	algebra.Walk(view.Root, func(n algebra.Node) {
+		if read, ok := n.(*algebra.Source); ok {
+			all = append(all, read)
+		}
+	})
+	return all
 }
 
 func (p *planner) newCapture(r *catalog.Relation) *render.Capture {

@@ -299,7 +299,8 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 	}
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String()}
 	t.Delta = view.Delta(tables)
-	tables.Few = true
+	t.Joins = len(leaves(view)) > 1
+	tables.Few = t.Joins
 	t.DeltaOfFew = view.Delta(tables)
 }
 
