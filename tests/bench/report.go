@@ -47,7 +47,7 @@ var abouts = map[string]string{
 		"PgQ has one consumer, and a tick for each batch.",
 	pollSection:  "One client; times include the way there and back.",
 	scaleSection: "One spec with many objects: sluice generate as a process; sluice apply over small tables, and ticks of new sessions in which every stream table is due.",
-	tellSection:  "Refreshes of a stream table with an outbox, against one of the same query without; rows are counted as the outbox is told them, an update as two.",
+	tellSection:  "Refreshes of a stream table with an outbox, against one of the same query without; an update counts as two published rows.",
 }
 
 func (r *report) add(title string, x row) {

@@ -82,14 +82,7 @@ func (b *bench) runMany(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var many []class
-	for n := range manyStreamTables {
-		c := classes[n%len(classes)]
-		c.name = fmt.Sprintf("v%d-%s", n, c.name)
-		c.query = strings.Replace(c.query, "amount", fmt.Sprintf("amount + %d", n), 1)
-		many = append(many, c)
-	}
-	extension, err := streamTables("differential", many...)
+	extension, err := streamTables("differential", variants(manyStreamTables)...)
 	if err != nil {
 		return nil, err
 	}
