@@ -1385,15 +1385,8 @@ begin
         return;
     end if;
 
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each := exists (select from sales.pgt_above(v_table))
-        or exists (
-            select
-            from pg_class r
-            join pg_attribute a on a.attrelid = r.oid
-            where r.oid = v_table and r.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each := exists (select from sales.pgt_above(v_table));
     for v_trigger in
         select t.name, t.event, t.sees
         from (values
@@ -1421,6 +1414,13 @@ begin
         execute format('create or replace trigger %I after insert or update or delete on %s for each row execute function %I.%I(%s)',
             c.triggers[5], v_table, 'sales', c.capture, case when v_each then '''each''' else '' end);
         perform sales.pgt_enable(v_table, c.triggers[5], case when v_each then 'A' else 'R' end::"char");
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class r where r.oid = v_table and r.relkind = 'p') and sales.pgt_trigger_missing(v_table, c.triggers[6]) then
+        execute format('create trigger %I before insert on %s for each row when (false) execute function %I.%I()',
+            c.triggers[6], v_table, 'sales', c.capture);
+        perform sales.pgt_enable(v_table, c.triggers[6], 'R');
     end if;
 end;
 $function$;
@@ -1461,10 +1461,10 @@ insert into sales.pgt_source_config (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
     'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'], 'changes_public_orders_capture', 'sales.pending_public_orders',
     array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
-        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders',
-        'sales_now_update_public_orders', 'sales_now_delete_public_orders',
-        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders',
-        'sales_now_written_public_orders'], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
+        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
+        'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
+        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
+        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1483,7 +1483,8 @@ insert into sales.pgt_source_config (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
     'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid', 'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
     array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
-        'sales_log_truncate_public_customers', 'sales_log_row_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
+        'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
+        'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1497,7 +1498,8 @@ insert into sales.pgt_source_config (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
     'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
     array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments',
-        'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
+        'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments',
+        'sales_log_route_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2357,6 +2359,15 @@ begin
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
+    then
+        create trigger sales_now_route_public_orders before insert on public.orders
+            for each row when (false) execute function sales.now_public_orders_row();
+        alter table public.orders enable replica trigger sales_now_route_public_orders;
     end if;
 end;
 $function$;
@@ -3565,16 +3576,13 @@ begin
     -- Δ sales.customer_payments
     new_changes1 as materialized (
         select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_sales_customer_payments __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
+        from sales.changes_sales_customer_payments c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
           end
-            limit 1000
-        )) c
+        limit 1000
     ),
     changes1 as materialized (
         select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
@@ -3593,7 +3601,7 @@ begin
         select *
         from d1
     ),
-    -- delta: the same, added up; between says few, so that stored rows are found by their index
+    -- delta: the same, added up
     delta as materialized (
         select
             d.customer_id,
@@ -3603,7 +3611,7 @@ begin
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from signed d
         group by d.customer_id, d.name, d.paid
-        having abs(sum(d.__mult)) between 1 and 9223372036854775807
+        having sum(d.__mult) <> 0
     ),
     -- The stored rows that it is about, each found once.
     found as materialized (
@@ -5414,7 +5422,7 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders']::name[])
+        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
           and p.pronamespace = 'sales'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -5631,4 +5639,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '0025164d1a431566650d46d7ad53120a', 'extension');
+values ('sales', '1.0.0', '699336259d2f33b3131b9a6aa3876a3b', 'extension');
