@@ -78,6 +78,17 @@ func (e Extension) InboxNames() []string {
 	return names
 }
 
+// WithoutDelay lists the inboxes that have no back-off.
+func (e Extension) WithoutDelay() []string {
+	var names []string
+	for _, inbox := range e.Inboxes {
+		if inbox.Retry == nil {
+			names = append(names, inbox.Name)
+		}
+	}
+	return names
+}
+
 // Switches and Numbers list the settings of each kind.
 func (e Extension) Switches() []string { return e.settings(true) }
 
