@@ -739,9 +739,7 @@ comment on function pgtrickle.pgt_inbox_moved() is 'Keeps the counts of the inbo
 revoke execute on function pgtrickle.pgt_inbox_moved() from public;
 
 -- Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted.
--- Reads the statement's rows, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- The trigger's arguments are the inbox and its max_retries.
+-- Reads the statement's rows, pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 create function pgtrickle.pgt_inbox_deleted()
     returns trigger
     language plpgsql
@@ -750,7 +748,7 @@ create function pgtrickle.pgt_inbox_deleted()
 as $function$
 declare
     v_inbox   text := tg_argv[0];
-    v_retries integer := tg_argv[1]::integer;
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = v_inbox);
     v_counted timestamptz := coalesce((
         select p.counted_at
         from pgtrickle.pgt_inbox_progress p
@@ -815,9 +813,7 @@ revoke execute on function pgtrickle.pgt_inbox_truncated() from public;
 
 -- Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical
 -- replication changes messages, one by one.
--- Reads pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- The trigger's arguments are the inbox and its max_retries.
+-- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 create function pgtrickle.pgt_inbox_applied()
     returns trigger
     language plpgsql
@@ -826,7 +822,7 @@ create function pgtrickle.pgt_inbox_applied()
 as $function$
 declare
     v_inbox   text := tg_argv[0];
-    v_retries integer := tg_argv[1]::integer;
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = v_inbox);
     v_update  boolean := tg_op = 'UPDATE';
     v_counted timestamptz := coalesce((
         select p.counted_at
@@ -1887,7 +1883,7 @@ create trigger sluice_deleted
     after delete on pgtrickle.order_events
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.pgt_inbox_deleted('order_events', '3');
+    execute function pgtrickle.pgt_inbox_deleted('order_events');
 comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
@@ -1925,7 +1921,7 @@ comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that
 create trigger sluice_applied
     after update or delete on pgtrickle.order_events
     for each row
-    execute function pgtrickle.pgt_inbox_applied('order_events', '3');
+    execute function pgtrickle.pgt_inbox_applied('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
 
@@ -2550,7 +2546,7 @@ create trigger sluice_deleted
     after delete on pgtrickle.payments
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.pgt_inbox_deleted('payments', '3');
+    execute function pgtrickle.pgt_inbox_deleted('payments');
 comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
@@ -2588,7 +2584,7 @@ comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is 
 create trigger sluice_applied
     after update or delete on pgtrickle.payments
     for each row
-    execute function pgtrickle.pgt_inbox_applied('payments', '3');
+    execute function pgtrickle.pgt_inbox_applied('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
@@ -3814,4 +3810,4 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'cf1fc06505166746dfd08b80e57fbba0', 'extension');
+values ('shop', '1.0.0', 'f832f408b7b4b40d38a76cc76af6ce29', 'extension');

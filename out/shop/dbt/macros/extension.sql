@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': 'cf1fc06505166746dfd08b80e57fbba0',
+        'digest': 'f832f408b7b4b40d38a76cc76af6ce29',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
