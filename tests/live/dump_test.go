@@ -106,7 +106,7 @@ var states = []string{
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
-	"select h::text from app.pgt_version_history h", // a restore is no other version
+	"select h::text from app.pgt_version_history h",                                         // a restore is no other version
 	"select d::text from app.pgt_inbox_dead d where inbox_name = 'orders' and not is_alert", // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
