@@ -130,7 +130,7 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
 		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
 		Triggers: render.Triggers{
-			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
+			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 		},
 		InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
 		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), AttachFn: p.in(base + "_attach"),
@@ -299,7 +299,8 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 	}
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String()}
 	t.Delta = view.Delta(tables)
-	tables.Few = true
+	t.Joins = len(leaves(view)) > 1
+	tables.Few = t.Joins
 	t.DeltaOfFew = view.Delta(tables)
 }
 

@@ -1466,7 +1466,7 @@ insert into sales.pgt_source_config (
 ) values (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount']::name[],
     'sales.changes_public_orders', 'sales.pending_public_orders',
-    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
+    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1486,7 +1486,7 @@ insert into sales.pgt_source_config (
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name']::name[],
     'sales.changes_public_customers', null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1500,7 +1500,7 @@ insert into sales.pgt_source_config (
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at']::name[],
     'sales.changes_public_captured_payments', null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1658,15 +1658,8 @@ create function sales.changes_public_customers_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.customers'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_customers') and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
@@ -1725,6 +1718,15 @@ begin
                 for each row execute function sales.changes_public_customers_row();
             alter table public.customers enable replica trigger sales_log_row_public_customers;
         end if;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.customers'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_route_public_customers')
+    then
+        create trigger sales_log_route_public_customers before insert on public.customers
+            for each row when (false) execute function sales.changes_public_customers_row();
+        alter table public.customers enable replica trigger sales_log_route_public_customers;
     end if;
 end;
 $function$;
@@ -1865,15 +1867,8 @@ create function sales.changes_public_orders_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.orders'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
@@ -1932,6 +1927,15 @@ begin
                 for each row execute function sales.changes_public_orders_row();
             alter table public.orders enable replica trigger sales_log_row_public_orders;
         end if;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_route_public_orders')
+    then
+        create trigger sales_log_route_public_orders before insert on public.orders
+            for each row when (false) execute function sales.changes_public_orders_row();
+        alter table public.orders enable replica trigger sales_log_route_public_orders;
     end if;
 end;
 $function$;
@@ -2072,15 +2076,8 @@ create function sales.changes_public_captured_payments_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
-    -- partitions, transition tables may lack generated columns.
-    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass))
-        or exists (
-            select
-            from pg_class c
-            join pg_attribute a on a.attrelid = c.oid
-            where c.oid = 'public.captured_payments'::regclass and c.relkind = 'p' and a.attgenerated = 's'
-        );
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
+    v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass));
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
     if not sales.pgt_missing('sales.changes_public_captured_payments') and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
@@ -2139,6 +2136,15 @@ begin
                 for each row execute function sales.changes_public_captured_payments_row();
             alter table public.captured_payments enable replica trigger sales_log_row_public_captured_payments;
         end if;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.captured_payments'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_route_public_captured_payments')
+    then
+        create trigger sales_log_route_public_captured_payments before insert on public.captured_payments
+            for each row when (false) execute function sales.changes_public_captured_payments_row();
+        alter table public.captured_payments enable replica trigger sales_log_route_public_captured_payments;
     end if;
 end;
 $function$;
@@ -2823,6 +2829,15 @@ begin
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
+    then
+        create trigger sales_now_route_public_orders before insert on public.orders
+            for each row when (false) execute function sales.now_public_orders_row();
+        alter table public.orders enable replica trigger sales_now_route_public_orders;
     end if;
 end;
 $function$;
@@ -5050,16 +5065,13 @@ begin
     -- Δ sales.customer_payments
     new_changes1 as materialized (
         select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_sales_customer_payments __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
+        from sales.changes_sales_customer_payments c, seen f
+        where c.__xid >= pg_snapshot_xmin(f.seen)
           and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
           end
-            limit 1000
-        )) c
+        limit 1000
     ),
     changes1 as materialized (
         select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
@@ -5078,7 +5090,7 @@ begin
         select *
         from d1
     ),
-    -- delta: the same, added up; between says few, so that stored rows are found by their index
+    -- delta: the same, added up
     delta as materialized (
         select
             d.customer_id,
@@ -5088,7 +5100,7 @@ begin
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from signed d
         group by d.customer_id, d.name, d.paid
-        having abs(sum(d.__mult)) between 1 and 9223372036854775807
+        having sum(d.__mult) <> 0
     ),
     -- The stored rows that it is about, each found once.
     found as materialized (
@@ -6525,7 +6537,7 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders']::name[])
+        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
           and p.pronamespace = 'sales'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -6770,4 +6782,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '63f3a13a80a778d590f97ddadabfd668', 'extension');
+values ('sales', '1.0.0', '9a1737a5645e1117dbe92784afc01550', 'extension');
