@@ -25,6 +25,7 @@ func (b *builder) reads(view render.Extension) {
 	} {
 		b.add("source/"+name+".sql", view)
 	}
+	b.add("stream_table/pgt_applied.sql", view)
 	if view.Parts() {
 		b.add("source/pgt_lock_above.sql", view)
 	}
@@ -49,6 +50,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		if source.Made {
 			templates = []string{"attach"}
 		}
+		templates = append(templates, "unread")
 		for _, template := range templates {
 			b.add("source/"+template+".sql", source)
 		}

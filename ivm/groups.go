@@ -191,8 +191,11 @@ func (g *grouped) delta(from string, s Storage) emit.CTE {
 }
 
 // addsUp reports whether the groups add up the changes of a single source, which then need no adding up first.
-func (g *grouped) addsUp() bool {
-	for n := g.node.Input; ; {
+func (g *grouped) addsUp() bool { return linear(g.node.Input) }
+
+// linear reports whether nothing but filters and projections stands over a single source.
+func linear(n algebra.Node) bool {
+	for {
 		switch at := n.(type) {
 		case *algebra.Project:
 			n = at.Input
@@ -204,6 +207,11 @@ func (g *grouped) addsUp() bool {
 			return false
 		}
 	}
+}
+
+// Raw tells that Delta may read log rows as they are, once: it adds up what it makes of them.
+func (v *View) Raw() bool {
+	return v.AddsUp() || v.Strategy() == MergeRows && linear(v.Root)
 }
 
 // AddsUp tells that log rows may come as they are, several alike and some that cancel each other.

@@ -165,19 +165,33 @@ func (b *block) column(id algebra.ColID, name string) string {
 	return as(b.named(e), name)
 }
 
+// signed is the first item whose rows have a multiplicity.
+func (b *block) signed() item {
+	for _, i := range b.items {
+		if i.leaf.Signed {
+			return i
+		}
+	}
+	return item{}
+}
+
 // mult is the product of what each item counts, as a column.
 func (b *block) mult() string {
 	var factors []string
 	for _, i := range b.items {
 		if i.leaf.Signed {
-			factors = append(factors, sqltext.Ident(i.alias)+"."+Mult)
+			factor := sqltext.Ident(i.alias) + "." + Mult
+			if i.leaf.Small {
+				factor += "::bigint"
+			}
+			factors = append(factors, factor)
 		}
 	}
 	product := strings.Join(factors, " * ")
 	switch {
 	case len(factors) == 0:
 		product = "1"
-	case len(factors) == 1 && !b.negative:
+	case len(factors) == 1 && !b.negative && product == sqltext.Ident(b.signed().alias)+"."+Mult:
 		return product
 	case len(factors) > 1 && b.negative:
 		product = "(" + product + ")"

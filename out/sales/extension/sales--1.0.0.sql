@@ -34,14 +34,16 @@ begin
                 'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
                 'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
                 'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
-                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as', 'pgt_capture',
+                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied', 'pgt_as', 'pgt_capture',
                 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
                 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
                 'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
                 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
                 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
                 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
-                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once',
+                'unapplied_public_orders', 'unread_public_captured_payments', 'unread_public_customers', 'unread_public_orders',
+                'unread_sales_customer_payments'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -1432,6 +1434,38 @@ end;
 $function$;
 comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
 
+-- Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not stand.
+-- Writes pgt_stream_table_state.
+--
+-- p_snapshot and p_change_no are from the statement that applied it: what it did not see is new to the next one.
+-- p_reason: why it must be recomputed, if it must. p_unfound: how many rows to delete were not stored.
+create function sales.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null, p_unfound bigint default 0)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_reason is not null then
+        raise exception using errcode = 'SLR01', message = p_reason;
+    elsif p_unfound <> 0 then
+        raise exception using
+            errcode = 'SLR01',
+            message = format('%s lacked rows that went', p_stream_table),
+            detail = format('%s rows were not there.', p_unfound),
+            hint = 'Something else wrote to it, or a source changed without its triggers.';
+    end if;
+    update sales.pgt_stream_table_state s
+    set seen = p_snapshot,
+        own_xid = pg_current_xact_id(),
+        own_no = p_change_no,
+        last_refresh_at = clock_timestamp(),
+        consecutive_errors = 0,
+        last_error = null
+    where s.stream_table = p_stream_table;
+end;
+$function$;
+comment on function sales.pgt_applied(text, pg_snapshot, int8, text, int8) is 'Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not stand. (Sluice: sales in sales)';
+
 -- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
 create function sales.pgt_watch_sources()
@@ -1730,6 +1764,43 @@ end;
 $function$;
 comment on function sales.changes_public_customers_attach() is 'Makes the change log of public.customers and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
+-- Returns the rows of the change log of public.customers that a stream table has not applied.
+-- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
+create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few bigint)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from unnest(array(
+        select __new -- a column may be named c
+        from sales.changes_public_customers __new, sales.pgt_stream_table_state f
+        where $3 is not null
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    )) c
+    union all
+    select c.*
+    from sales.changes_public_customers c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_customers(anyelement, text, int8) is 'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
+
 -- Logs rows inserted into public.orders.
 -- Writes sales.changes_public_orders.
 --
@@ -1936,6 +2007,43 @@ begin
 end;
 $function$;
 comment on function sales.changes_public_orders_attach() is 'Makes the change log of public.orders and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
+
+-- Returns the rows of the change log of public.orders that a stream table has not applied.
+-- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
+create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few bigint)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from unnest(array(
+        select __new -- a column may be named c
+        from sales.changes_public_orders __new, sales.pgt_stream_table_state f
+        where $3 is not null
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    )) c
+    union all
+    select c.*
+    from sales.changes_public_orders c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_orders(anyelement, text, int8) is 'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs rows inserted into public.captured_payments.
 -- Writes sales.changes_public_captured_payments.
@@ -2144,6 +2252,43 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
+-- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
+-- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
+create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few bigint)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from unnest(array(
+        select __new -- a column may be named c
+        from sales.changes_public_captured_payments __new, sales.pgt_stream_table_state f
+        where $3 is not null
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    )) c
+    union all
+    select c.*
+    from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_captured_payments(anyelement, text, int8) is 'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
+
 -- Makes the change log of sales.customer_payments where it is missing.
 -- Writes sales.changes_sales_customer_payments.
 create function sales.changes_sales_customer_payments_attach()
@@ -2178,6 +2323,43 @@ begin
 end;
 $function$;
 comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments where it is missing. (Sluice: sales in sales)';
+
+-- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
+-- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
+create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few bigint)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from unnest(array(
+        select __new -- a column may be named c
+        from sales.changes_sales_customer_payments __new, sales.pgt_stream_table_state f
+        where $3 is not null
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    )) c
+    union all
+    select c.*
+    from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_sales_customer_payments(anyelement, text, int8) is 'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
@@ -2767,6 +2949,28 @@ comment on function sales.now_public_orders_row() is 'Keeps the stream tables in
 
 revoke execute on function sales.now_public_orders_row() from public;
 
+-- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in immediate mode have yet to follow.
+-- Reads sales.pending_public_orders.
+--
+-- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects ten rows; in a custom plan with null what statistics say.
+create function sales.unapplied_public_orders(p_as anyelement, p_few boolean)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from unnest(array(
+        select __new -- a column may be named c
+        from sales.pending_public_orders __new
+        where $2 is not null and __new.__xid = pg_current_xact_id()
+    )) c
+    union all
+    select c.*
+    from sales.pending_public_orders c
+    where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
+$function$;
+comment on function sales.unapplied_public_orders(anyelement, bool) is 'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in immediate mode have yet to follow. (Sluice: sales in sales)';
+
 -- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.
 -- Writes sales.pending_public_orders, public.orders.
 create function sales.now_public_orders_attach()
@@ -2969,7 +3173,8 @@ comment on function sales.large_orders_fit() is 'Makes what stores stream table 
 create sequence sales.large_orders_last_xid as bigint cache 1;
 comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
+-- Recomputes stream table sales.large_orders and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
 create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
@@ -2982,6 +3187,9 @@ create function sales.large_orders_rebuild(out inserted bigint, out deleted bigi
     set bytea_output = hex
 as $function$
 #variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
     -- Whose snapshot is older may not go on with rows that it does not see.
@@ -2990,17 +3198,7 @@ begin
     with
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
-        select
-            s.__at,
-            q.__comes,
-            q.order_id,
-            q.customer_id,
-            q.status,
-            q.amount,
-            s.order_id as __was1,
-            s.customer_id as __was2,
-            s.status as __was3,
-            s.amount as __was4
+        select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
         from (select q.*, true as __comes from (
 with
 -- d1: σ(orders)
@@ -3019,21 +3217,6 @@ from d1
             or q.status is distinct from s.status
             or q.amount is distinct from s.amount
     ),
-    -- delta: what comes and goes
-    delta as not materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, 1::bigint as __mult
-        from differ d
-        where d.__comes
-        union all
-        select
-            d.__was1 as order_id,
-            d.__was2 as customer_id,
-            d.__was3 as status,
-            d.__was4 as amount,
-            -1
-        from differ d
-        where d.__at is not null
-    ),
     removed as (
         delete from sales.large_orders_rows r
         using differ d
@@ -3050,26 +3233,19 @@ from d1
         select d.order_id, d.customer_id, d.status, d.amount
         from differ d
         where d.__at is null
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.large_orders'
     )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
-    into inserted, deleted
-    from delta d;
+    select count(*) filter (where d.__comes),
+           count(d.__at),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
+    from differ d;
+    perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.large_orders_rebuild() is 'Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.large_orders_rebuild() is 'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
 
--- Applies to stream table sales.large_orders what is pending in this transaction.
+-- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed.
 -- Reads sales.pending_public_orders; writes sales.large_orders_rows.
 -- From stream_tables.large_orders in the spec.
 --
@@ -3080,9 +3256,11 @@ create function sales.large_orders_maintain(p_alone boolean)
     set search_path = pg_catalog, pg_temp
     set jit = off
     set random_page_cost = 1.1
+    set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 declare
+    __few     boolean := true; -- null: planned for the rows that there are
     v_unfound bigint;
 begin
     if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id())
@@ -3097,115 +3275,58 @@ begin
         perform sales.large_orders_rebuild();
         return;
     end if;
-
-    -- Few changes have a statement of their own, whose limits tell the planner that they are few.
     if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500)
     then
-    with
-    -- Δ public.orders
-    changes1 as materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from sales.pending_public_orders c
-        where c.__xid = pg_current_xact_id()
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ orders)
-    d1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
-        from changes1 o
-        where o.amount >= 150
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from signed d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
-    ),
-    removed as (
-        delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
-    )
-    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
-    into v_unfound
-    from delta d;
-
-    else
-    with
-    -- Δ public.orders
-    changes1 as materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from (select p.* from sales.pending_public_orders p where p.__xid = pg_current_xact_id() limit 1000) c
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ orders)
-    d1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
-        from changes1 o
-        where o.amount >= 150
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from signed d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
-    ),
-    removed as (
-        delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
-    )
-    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
-    into v_unfound
-    from delta d;
-
+        __few := null;
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
+
+    with
+    -- Δ public.orders
+    changes1 as materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from sales.unapplied_public_orders(null::sales.pending_public_orders, __few) c
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: σ(Δ orders)
+    d1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
+        from changes1 o
+        where o.amount >= 150
+    ),
+    -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
+    delta as materialized (
+        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
+        from d1 d
+        group by d.order_id, d.customer_id, d.status, d.amount
+        having sum(d.__mult) <> 0
+            and (__few is null or abs(sum(d.__mult)) between 1 and 9223372036854775807)
+    ),
+    removed as (
+        delete from sales.large_orders_rows r
+        using delta d
+        where d.__mult < 0
+          and r.order_id = d.order_id
+          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
+        returning 1
+    ),
+    changed as (
+        update sales.large_orders_rows r
+        set customer_id = d.customer_id, status = d.status, amount = d.amount
+        from delta d
+        where d.__mult > 0 and r.order_id = d.order_id
+        returning 1
+    ),
+    added as (
+        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
+        select d.order_id, d.customer_id, d.status, d.amount
+        from delta d
+        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
+    )
+    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
+    into v_unfound
+    from delta d;
     if v_unfound <> 0 then
         raise warning using
             message = 'sales.large_orders lacked rows that went',
@@ -3214,7 +3335,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what is pending in this transaction. (Sluice: sales in sales)';
+comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in sales)';
 
 -- Brings stream table sales.large_orders up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.large_orders_rows, sales.pgt_refresh_history.
@@ -3584,13 +3705,12 @@ end;
 $function$;
 comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
--- Applies to stream table sales.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
+-- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
--- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, planned once, where they come in arrays, of which the planner expects ten rows each, and many are planned for
--- each time. Rows that changed are mostly in memory.
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_public_customers.
 create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3605,98 +3725,57 @@ create function sales.customer_payments_merge(out inserted bigint, out deleted b
 as $function$
 #variable_conflict use_column
 declare
-    v_self      text := 'sales.customer_payments'; -- only what has a variable in it can be planned each time
-    v_truncated boolean;
-    v_unfound   bigint;
-    v_new       bigint;
-    v_many      boolean;
+    __self     text := 'sales.customer_payments';
+    __few      bigint := 400;
+    v_new      bigint;
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
+    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
 
-    -- What is new is counted up to where it is many. Where there is nothing, the frontier is all that moves: the statement below would read
-    -- small tables whole to join nothing to them.
-    with
-    new as materialized (
-        select greatest(
-            (select count(*) from (select from sales.changes_public_customers c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 200 + 1) n),
-            (select count(*) from (select from sales.changes_public_orders c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 200 + 1) n),
-            (select count(*) from (select from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 200 + 1) n)
-        ) as rows
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        from new n
-        where s.stream_table = 'sales.customer_payments' and n.rows = 0
-    )
-    select n.rows into v_new
-    from new n;
+    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
+    select greatest(
+               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit 201) n),
+               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit 201) n),
+               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null) limit 201) n)
+           ),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into v_new, v_snapshot, v_no;
     if v_new = 0 then
         inserted := 0;
         deleted := 0;
+        perform sales.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
-    v_many := v_new > 200;
-    if v_many then
+    if v_new > 200 then
+        __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
+    end if;
+
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = v_self
-    ),
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales.changes_public_customers c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
+        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few) c
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
     -- Δ public.orders
     changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales.changes_public_orders c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
+        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few) c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
     -- Δ public.captured_payments
     changes3 as materialized (
         select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales.changes_public_captured_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
+        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few) c
         group by c.order_id, c.amount, c.captured_at
         having sum(c.__mult) <> 0
     ),
@@ -3858,315 +3937,30 @@ begin
         ) x
         group by x.customer_id, x.name, x.paid
         having sum(x.__mult) <> 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.customer_payments'
     )
     select count(*) filter (where f.__n > 0),
            count(f.__at),
            count(*) filter (where f.__n < 0),
-           exists (select from sales.changes_public_customers c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-    into inserted, deleted, v_unfound, v_truncated
+           case
+               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult = 0)
+                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) c where c.__mult = 0)
+                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null) c where c.__mult = 0)
+               then 'a source was truncated'
+               when __few is not null and greatest(
+                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit __few) n),
+                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit __few) n),
+                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null) limit __few) n)
+               ) = __few
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
     from found f;
-        v_many := false;
-    else
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.customer_payments'
-    ),
-    -- Δ public.customers
-    new_changes1 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_public_customers __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 400
-        )) c
-    ),
-    changes1 as materialized (
-        select c.customer_id, c.name, sum(c.__mult) as __mult
-        from new_changes1 c
-        group by c.customer_id, c.name
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.orders
-    new_changes2 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_public_orders __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 400
-        )) c
-    ),
-    changes2 as materialized (
-        select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from new_changes2 c
-        group by c.order_id, c.customer_id
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.captured_payments
-    new_changes3 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_public_captured_payments __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 400
-        )) c
-    ),
-    changes3 as materialized (
-        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from new_changes3 c
-        group by c.order_id, c.amount, c.captured_at
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
-    d1 as materialized (
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
-        from changes1 c
-        join public.orders o on o.customer_id = c.customer_id
-        union all
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
-        from public.customers c
-        join changes2 o on o.customer_id = c.customer_id
-        union all
-        select
-            c.customer_id,
-            c.name,
-            o.order_id,
-            o.customer_id as c5,
-            -(c.__mult * o.__mult) as __mult
-        from changes1 c
-        join changes2 o on o.customer_id = c.customer_id
-    ),
-    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
-    d2 as not materialized (
-        select
-            d1.customer_id as x,
-            d1.name as c37,
-            c.amount as c38,
-            c.captured_at as c39,
-            d1.__mult
-        from d1
-        join public.captured_payments c on c.order_id = d1.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c37,
-            c2.amount as c38,
-            c2.captured_at as c39,
-            c2.__mult
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join changes3 c2 on c2.order_id = o.order_id
-        union all
-        select
-            d1.customer_id as x,
-            d1.name as c37,
-            c.amount as c38,
-            c.captured_at as c39,
-            -(d1.__mult * c.__mult) as __mult
-        from d1
-        join changes3 c on c.order_id = d1.order_id
-    ),
-    -- d3: d2, added up
-    d3 as not materialized (
-        select
-            d.x as customer_id,
-            d.c37 as name,
-            d.c38 as __sum1,
-            d.c39 as __max4,
-            sum(d.__mult) as __mult
-        from d2 d
-        group by d.x, d.c37, d.c38, d.c39
-        having sum(d.__mult) <> 0
-    ),
-    -- delta: by how much each group changes
-    delta as materialized (
-        select
-            d.customer_id,
-            d.name,
-            sum(d.__mult) as __n,
-            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
-            max(d.__max4) filter (where d.__mult > 0) as __max4,
-            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
-        from d3 d
-        group by d.customer_id, d.name
-    ),
-    -- met: each changed group, as it becomes and where it is
-    met as materialized (
-        select
-            r.ctid as __at,
-            d.customer_id,
-            d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__count2, 0) + d.__count2 as __count2,
-            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
-            greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
-        from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-    ),
-    -- lost: groups whose least or greatest value went
-    lost as materialized (
-        select m.customer_id, m.name
-        from met m
-        where m.__lost
-    ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
-        select
-            c.customer_id as customer_id,
-            c.name as name,
-            count(*) as __n,
-            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            count(c2.amount) as __count2,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-            max(c2.captured_at) as __max4
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        join lost l on c.customer_id = l.customer_id and c.name = l.name
-        group by 1, 2
-    ),
-    -- found: the same, with what was lost
-    found as materialized (
-        select
-            m.__at,
-            m.customer_id,
-            m.name,
-            m.__n,
-            m.__sum1,
-            m.__count2,
-            m.__odd3,
-            case when m.__lost then f.__max4 else m.__max4 end as __max4
-        from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
-    ),
-    removed as (
-        delete from sales.customer_payments_rows r
-        using found f
-        where r.ctid = f.__at and f.__n <= 0
-    ),
-    changed as (
-        update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
-        from found f
-        where r.ctid = f.__at and f.__n > 0
-    ),
-    added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
-        from found f
-        where f.__at is null and f.__n > 0
-    ),
-    -- What reads this stream table reads how its rows changed.
-    logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select sum(x.__mult), x.customer_id, x.name, x.paid
-        from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            where f.__n > 0
-            union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            join sales.customer_payments_rows r on r.ctid = f.__at
-        ) x
-        group by x.customer_id, x.name, x.paid
-        having sum(x.__mult) <> 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.customer_payments'
-    )
-    select count(*) filter (where f.__n > 0),
-           count(f.__at),
-           count(*) filter (where f.__n < 0),
-           exists (select from sales.changes_public_customers c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end),
-           (select count(*) = 400 from new_changes1)
-           or (select count(*) = 400 from new_changes2)
-           or (select count(*) = 400 from new_changes3)
-    into inserted, deleted, v_unfound, v_truncated, v_many
-    from found f;
-    end if;
-
-    if v_many then
-        raise exception using errcode = 'SLR01', message = 'many changes came at once';
-    end if;
-    if v_truncated then
-        raise exception using errcode = 'SLR01', message = 'a source was truncated';
-    elsif v_unfound <> 0 then
-        raise exception using
-            errcode = 'SLR01',
-            message = 'sales.customer_payments lacked rows that went',
-            detail = format('%s rows were not there.', v_unfound),
-            hint = 'Something else wrote to it, or a source changed without its triggers.';
-    end if;
+    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.customer_payments_merge() is 'Applies to stream table sales.customer_payments what its sources'' change logs have that it has not seen; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.customer_payments_merge() is 'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
 
 -- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
 -- Reads what the query reads.
@@ -4204,7 +3998,8 @@ from d1
 $function$;
 comment on function sales.customer_payments_computed(anyelement) is 'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went.
+-- Recomputes stream table sales.customer_payments and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
@@ -4217,6 +4012,9 @@ create function sales.customer_payments_rebuild(out inserted bigint, out deleted
     set bytea_output = hex
 as $function$
 #variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
 
@@ -4298,24 +4096,17 @@ begin
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1 when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
         from delta d
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.customer_payments'
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
-    into inserted, deleted
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
     from delta d;
+    perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
 
 -- Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_refresh_history.
@@ -4890,13 +4681,12 @@ end;
 $function$;
 comment on function sales.best_customers_swap() is 'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old. (Sluice: sales in sales)';
 
--- Applies to stream table sales.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
+-- Applies unread rows of its sources' change logs to stream table sales.best_customers.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
--- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, planned once, where they come in arrays, of which the planner expects ten rows each, and many are planned for
--- each time. Rows that changed are mostly in memory.
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_sales_customer_payments.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4911,79 +4701,44 @@ create function sales.best_customers_merge(out inserted bigint, out deleted bigi
 as $function$
 #variable_conflict use_column
 declare
-    v_self      text := 'sales.best_customers'; -- only what has a variable in it can be planned each time
-    v_truncated boolean;
-    v_unfound   bigint;
-    v_new       bigint;
-    v_many      boolean;
+    __self     text := 'sales.best_customers';
+    __few      bigint := 1000;
+    v_new      bigint;
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
+    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
 
-    -- What is new is counted up to where it is many. Where there is nothing, the frontier is all that moves: the statement below would read
-    -- small tables whole to join nothing to them.
-    with
-    new as materialized (
-        select greatest(
-            (select count(*) from (select from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.best_customers' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 500 + 1) n)
-        ) as rows
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        from new n
-        where s.stream_table = 'sales.best_customers' and n.rows = 0
-    )
-    select n.rows into v_new
-    from new n;
+    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
+    select greatest(
+               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) limit 501) n)
+           ),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into v_new, v_snapshot, v_no;
     if v_new = 0 then
         inserted := 0;
         deleted := 0;
+        perform sales.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
-    v_many := v_new > 500;
-    if v_many then
+    if v_new > 500 then
+        __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
+    end if;
+
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = v_self
-    ),
-    -- Δ sales.customer_payments
-    changes1 as materialized (
-        select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
-        from sales.changes_sales_customer_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        group by c.customer_id, c.name, c.paid
-        having sum(c.__mult) <> 0
-    ),
     -- d1: σ(Δ customer_payments)
     d1 as not materialized (
-        select c.customer_id, c.name, c.paid, c.__mult
-        from changes1 c
+        select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
+        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few) c
         where c.paid >= 500
     ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
+    -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
     delta as materialized (
         select
             d.customer_id,
@@ -4991,9 +4746,10 @@ begin
             d.paid,
             sum(d.__mult)::bigint as __mult,
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
-        from signed d
+        from d1 d
         group by d.customer_id, d.name, d.paid
         having sum(d.__mult) <> 0
+            and (__few is null or abs(sum(d.__mult)) between 1 and 9223372036854775807)
     ),
     -- The stored rows that it is about, each found once.
     found as materialized (
@@ -5017,142 +4773,29 @@ begin
         select f.customer_id, f.name, f.paid, f.__mult, f.__hash
         from found f
         where f.__at is null and f.__mult > 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.best_customers'
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
            (select count(*) from found f where f.__was + f.__mult < 0),
-           exists (select from sales.changes_sales_customer_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-    into inserted, deleted, v_unfound, v_truncated
+           case
+               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c where c.__mult = 0)
+               then 'a source was truncated'
+               when __few is not null and greatest(
+                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) limit __few) n)
+               ) = __few
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
     from delta d;
-        v_many := false;
-    else
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.best_customers'
-    ),
-    -- Δ sales.customer_payments
-    new_changes1 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_sales_customer_payments __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 1000
-        )) c
-    ),
-    changes1 as materialized (
-        select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
-        from new_changes1 c
-        group by c.customer_id, c.name, c.paid
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ customer_payments)
-    d1 as not materialized (
-        select c.customer_id, c.name, c.paid, c.__mult
-        from changes1 c
-        where c.paid >= 500
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up; between says few, so that stored rows are found by their index
-    delta as materialized (
-        select
-            d.customer_id,
-            d.name,
-            d.paid,
-            sum(d.__mult)::bigint as __mult,
-            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
-        from signed d
-        group by d.customer_id, d.name, d.paid
-        having abs(sum(d.__mult)) between 1 and 9223372036854775807
-    ),
-    -- The stored rows that it is about, each found once.
-    found as materialized (
-        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
-        from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
-    ),
-    removed as (
-        delete from sales.best_customers_rows r
-        using found f
-        where r.ctid = f.__at and f.__was + f.__mult <= 0
-    ),
-    counted as (
-        update sales.best_customers_rows r
-        set __mult = f.__was + f.__mult
-        from found f
-        where r.ctid = f.__at and f.__was + f.__mult > 0
-    ),
-    added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
-        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
-        from found f
-        where f.__at is null and f.__mult > 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.best_customers'
-    )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           (select count(*) from found f where f.__was + f.__mult < 0),
-           exists (select from sales.changes_sales_customer_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end),
-           (select count(*) = 1000 from new_changes1)
-    into inserted, deleted, v_unfound, v_truncated, v_many
-    from delta d;
-    end if;
-
-    if v_many then
-        raise exception using errcode = 'SLR01', message = 'many changes came at once';
-    end if;
-    if v_truncated then
-        raise exception using errcode = 'SLR01', message = 'a source was truncated';
-    elsif v_unfound <> 0 then
-        raise exception using
-            errcode = 'SLR01',
-            message = 'sales.best_customers lacked rows that went',
-            detail = format('%s rows were not there.', v_unfound),
-            hint = 'Something else wrote to it, or a source changed without its triggers.';
-    end if;
+    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.best_customers_merge() is 'Applies to stream table sales.best_customers what its sources'' change logs have that it has not seen; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.best_customers_merge() is 'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went.
+-- Recomputes stream table sales.best_customers and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
@@ -5165,6 +4808,9 @@ create function sales.best_customers_rebuild(out inserted bigint, out deleted bi
     set bytea_output = hex
 as $function$
 #variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
     -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
@@ -5230,24 +4876,17 @@ from d1
         select f.customer_id, f.name, f.paid, f.__mult, f.__hash
         from found f
         where f.__at is null and f.__mult > 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.best_customers'
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
-    into inserted, deleted
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
     from delta d;
+    perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
 
 -- Brings stream table sales.best_customers up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_refresh_history.
@@ -6770,4 +6409,4 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '63f3a13a80a778d590f97ddadabfd668', 'extension');
+values ('sales', '1.0.0', 'db212a4bc4fef24992673ee61444c562', 'extension');

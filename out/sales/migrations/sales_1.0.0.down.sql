@@ -34,14 +34,16 @@ begin
                 'large_orders_apply_pending', 'large_orders_attach', 'large_orders_catch_up', 'large_orders_explain', 'large_orders_fit',
                 'large_orders_go_live', 'large_orders_maintain', 'large_orders_rebuild', 'large_orders_refresh', 'large_orders_tick',
                 'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row',
-                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as', 'pgt_capture',
+                'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied', 'pgt_as', 'pgt_capture',
                 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
                 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
                 'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
                 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
                 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
                 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
-                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once',
+                'unapplied_public_orders', 'unread_public_captured_payments', 'unread_public_customers', 'unread_public_orders',
+                'unread_sales_customer_payments'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -168,6 +170,7 @@ drop sequence sales.large_orders_last_xid;
 drop function sales.large_orders_fit();
 drop function sales.large_orders_attach();
 drop function sales.now_public_orders_attach();
+drop function sales.unapplied_public_orders(anyelement, bool);
 drop function sales.now_public_orders_row();
 drop function sales.now_public_orders_truncate();
 drop function sales.now_public_orders_delete();
@@ -180,19 +183,23 @@ drop function sales.pgt_as(anyelement, anyelement, text);
 drop function sales.pgt_gone(anyelement, text, text);
 drop function sales.pgt_uncounted(regclass);
 drop table sales.pgt_open_setting;
+drop function sales.unread_sales_customer_payments(anyelement, text, int8);
 drop function sales.changes_sales_customer_payments_attach();
+drop function sales.unread_public_captured_payments(anyelement, text, int8);
 drop function sales.changes_public_captured_payments_attach();
 drop function sales.changes_public_captured_payments_row();
 drop function sales.changes_public_captured_payments_truncate();
 drop function sales.changes_public_captured_payments_delete();
 drop function sales.changes_public_captured_payments_update();
 drop function sales.changes_public_captured_payments_insert();
+drop function sales.unread_public_orders(anyelement, text, int8);
 drop function sales.changes_public_orders_attach();
 drop function sales.changes_public_orders_row();
 drop function sales.changes_public_orders_truncate();
 drop function sales.changes_public_orders_delete();
 drop function sales.changes_public_orders_update();
 drop function sales.changes_public_orders_insert();
+drop function sales.unread_public_customers(anyelement, text, int8);
 drop function sales.changes_public_customers_attach();
 drop function sales.changes_public_customers_row();
 drop function sales.changes_public_customers_truncate();
@@ -200,6 +207,7 @@ drop function sales.changes_public_customers_delete();
 drop function sales.changes_public_customers_update();
 drop function sales.changes_public_customers_insert();
 drop function sales.pgt_watch_sources();
+drop function sales.pgt_applied(text, pg_snapshot, int8, text, int8);
 drop function sales.pgt_require_sources(text);
 drop function sales.pgt_sources_fit(text, bool);
 drop function sales.pgt_source_changed(text);

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': '63f3a13a80a778d590f97ddadabfd668',
+        'digest': 'db212a4bc4fef24992673ee61444c562',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
