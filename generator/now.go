@@ -77,17 +77,14 @@ func (p *planner) now(n int, t *render.StreamTable) {
 		}
 		return names[r]
 	})
-	if !t.Direct {
-		return
-	}
-	if !t.Grouped {
+	if t.Grouped {
+		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
+		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
+			regained := func(tables ivm.Tables) []string { return view.Regained(tables, "p_places") }
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+		}
+	} else if t.Direct {
 		t.KeyColumns = view.KeyColumns()
-		return
-	}
-	t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
-	if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
-		regained := func(tables ivm.Tables) []string { return view.Regained(tables, "v_lost") }
-		t.Regained, t.LostIf = p.reading(t, "", regained, inStatement), view.LostIf("m", "d")
 	}
 }
 
@@ -258,12 +255,12 @@ func (b *builder) nowEvents(c render.Capture) {
 		e.Capture = c
 		e.Steps = nil
 		for _, step := range c.Steps {
-			step.Event = e.Event
+			step.Event, step.Trigger, step.No = e.Event, e.Fn, len(e.Steps)+1
 			e.Steps = append(e.Steps, step)
 		}
 		e.Alone = nil
 		for _, step := range c.Alone {
-			step.Event = e.Event
+			step.Event, step.Trigger, step.No = e.Event, e.Fn, len(e.Steps)+len(e.Alone)+1
 			e.Alone = append(e.Alone, step)
 		}
 		b.add("now/event.sql", e)

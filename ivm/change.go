@@ -190,6 +190,11 @@ func initial(name string) string {
 // columns of Keys that it lacks, and Mult, which is 1. The view must not be one
 // that is recomputed.
 func (v *View) Rows() string {
+	if v.grouped() == nil && len(v.Keys()) == 0 {
+		if lines := emit.NewWriter(v.Columns, leaves(Tables{})).Plain(v.Root, v.Storage().Stored); lines != nil {
+			return strings.Join(lines, "\n")
+		}
+	}
 	w, last := v.rows()
 	return statement(w, "select "+strings.Join(idents(v.Storage().Stored), ", "), "from "+last)
 }
@@ -197,7 +202,7 @@ func (v *View) Rows() string {
 func (v *View) rows() (w *emit.Writer, last string) {
 	w = emit.NewWriter(v.Columns, leaves(Tables{}))
 	if g := v.grouped(); g != nil {
-		return w, g.states(w, g.node.Input, false)
+		return w, g.states(w, g.node.Input)
 	}
 	root := v.Root
 	if keys := v.Keys(); len(keys) > 0 {

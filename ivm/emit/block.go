@@ -147,6 +147,20 @@ func (b *block) render(columns []algebra.ColID, names []string) []string {
 	return append(Clause("select", append(b.list(columns, names), b.mult())), b.from()...)
 }
 
+// Plain writes a node's rows, which count once each, as one SELECT without Mult; nil if that takes common table expressions.
+func (w *Writer) Plain(n algebra.Node, names []string) []string {
+	switch n.(type) {
+	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Source:
+	default:
+		return nil
+	}
+	b := w.block(n)
+	if len(w.CTEs) > 0 || b.negative || b.signed().leaf.Signed {
+		return nil
+	}
+	return append(Clause("select", some(b.list(n.Columns(), names))), b.from()...)
+}
+
 // list is the select list without Mult.
 func (b *block) list(columns []algebra.ColID, names []string) []string {
 	var list []string

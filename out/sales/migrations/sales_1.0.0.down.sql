@@ -37,8 +37,8 @@ begin
                 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied', 'pgt_as', 'pgt_capture',
                 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
                 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
-                'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
-                'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
+                'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored',
+                'pgt_setting', 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
                 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
                 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
                 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once',
@@ -58,7 +58,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -67,7 +68,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -80,7 +82,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -103,7 +106,8 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: sales in sales).'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: sales in sales).'
                 when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
@@ -177,29 +181,30 @@ drop function sales.now_public_orders_delete();
 drop function sales.now_public_orders_update();
 drop function sales.now_public_orders_insert();
 drop function sales.present_public_orders(anyelement);
+drop function sales.pgt_own_statement(regprocedure, int4);
 drop function sales.pgt_lacks(text[], text);
 drop function sales.pgt_as(anyelement, anycompatible, "varchar");
 drop function sales.pgt_as(anyelement, anyelement, text);
 drop function sales.pgt_gone(anyelement, text, text);
 drop function sales.pgt_uncounted(regclass);
 drop table sales.pgt_open_setting;
-drop function sales.unread_sales_customer_payments(anyelement, text, int8);
+drop function sales.unread_sales_customer_payments(anyelement, text, int4);
 drop function sales.changes_sales_customer_payments_attach();
-drop function sales.unread_public_captured_payments(anyelement, text, int8);
+drop function sales.unread_public_captured_payments(anyelement, text, int4);
 drop function sales.changes_public_captured_payments_attach();
 drop function sales.changes_public_captured_payments_row();
 drop function sales.changes_public_captured_payments_truncate();
 drop function sales.changes_public_captured_payments_delete();
 drop function sales.changes_public_captured_payments_update();
 drop function sales.changes_public_captured_payments_insert();
-drop function sales.unread_public_orders(anyelement, text, int8);
+drop function sales.unread_public_orders(anyelement, text, int4);
 drop function sales.changes_public_orders_attach();
 drop function sales.changes_public_orders_row();
 drop function sales.changes_public_orders_truncate();
 drop function sales.changes_public_orders_delete();
 drop function sales.changes_public_orders_update();
 drop function sales.changes_public_orders_insert();
-drop function sales.unread_public_customers(anyelement, text, int8);
+drop function sales.unread_public_customers(anyelement, text, int4);
 drop function sales.changes_public_customers_attach();
 drop function sales.changes_public_customers_row();
 drop function sales.changes_public_customers_truncate();

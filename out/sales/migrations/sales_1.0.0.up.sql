@@ -41,8 +41,8 @@ begin
                 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied', 'pgt_as', 'pgt_capture',
                 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate',
                 'pgt_filling', 'pgt_fit', 'pgt_gone', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
-                'pgt_note_version', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored', 'pgt_setting',
-                'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
+                'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_read_only', 'pgt_require_sources', 'pgt_restored',
+                'pgt_setting', 'pgt_settings_check', 'pgt_source_changed', 'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look',
                 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
                 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting',
                 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once',
@@ -62,7 +62,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -71,7 +72,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -84,7 +86,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -128,7 +131,8 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: sales in sales).'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: sales in sales).'
                 when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
@@ -153,7 +157,8 @@ create table sales.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in sales)';
+comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in '
+    'sales)';
 
 -- Settings of extension sales, changed by its owner with update; spec_value is what the spec says.
 create table sales.pgt_settings (
@@ -161,7 +166,8 @@ create table sales.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table sales.pgt_settings is 'Settings of extension sales, changed by its owner with update; spec_value is what the spec says. (Sluice: sales in sales)';
+comment on table sales.pgt_settings is 'Settings of extension sales, changed by its owner with update; spec_value is what the spec says. '
+    '(Sluice: sales in sales)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -174,7 +180,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -196,7 +203,9 @@ begin
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -209,12 +218,18 @@ begin
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table sales.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
+                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
 $function$;
-comment on function sales.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: sales in sales)';
+comment on function sales.pgt_settings_check() is
+    'Refuses settings that no code reads and values that it could not read. (Sluice: sales in sales)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -223,7 +238,8 @@ create trigger pgt_settings_check
     execute function sales.pgt_settings_check();
 comment on trigger pgt_settings_check on sales.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
+-- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
 create function sales.pgt_setting(p_name text)
@@ -236,10 +252,13 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
@@ -268,7 +287,9 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: sales in sales)';
+comment on function sales.pgt_setting(text) is
+    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
+    'spec. (Sluice: sales in sales)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -282,7 +303,8 @@ create table sales.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: sales in sales)';
+comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. '
+    '(Sluice: sales in sales)';
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no.
 --
@@ -298,7 +320,8 @@ create table sales.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table sales.pgt_version_history is 'The versions of extension sales that were installed in this database, one row each, in the order of no. (Sluice: sales in sales)';
+comment on table sales.pgt_version_history is
+    'The versions of extension sales that were installed in this database, one row each, in the order of no. (Sluice: sales in sales)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table sales.pgt_tasks (
@@ -307,7 +330,8 @@ create table sales.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: sales in sales)';
+comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: sales in '
+    'sales)';
 
 -- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
 -- Reads pgt_origin.
@@ -324,9 +348,11 @@ as $function$
           and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
     )
 $function$;
-comment on function sales.pgt_restored() is 'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
+comment on function sales.pgt_restored() is
+    'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
 
--- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner. Indexes, and sequences that
+-- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner.
+-- Indexes, and sequences that
 -- a table owns, go by their table.
 -- Reads pg_class, pg_depend, pg_description.
 --
@@ -344,7 +370,8 @@ as $function$
             union all
             select i.indrelid from pg_index i where i.indexrelid = p_relation
             union all
-            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i') and d.refobjsubid > 0
+            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i')
+                and d.refobjsubid > 0
         ) o (oid)
         join pg_class c on c.oid = o.oid
         where strpos(obj_description(o.oid, 'pg_class'), '(Sluice: sales in sales)') > 0
@@ -353,7 +380,8 @@ as $function$
                select
                from pg_depend d
                join pg_extension x on x.oid = d.refobjid
-               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
+               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e'
+                   and x.extname = 'sales'
            )
     ) or exists (
         select
@@ -363,7 +391,9 @@ as $function$
         where r.ev_class = p_relation
     )
 $function$;
-comment on function sales.pgt_is_own(regclass, text[]) is 'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
+comment on function sales.pgt_is_own(regclass, text[]) is
+    'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s '
+    'owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
 
 -- Marks a table or view as made by extension sales.
 -- Writes its comment.
@@ -396,7 +426,8 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
     v_owner    regrole := coalesce(
-        (select c.relowner from pg_class c where c.oid = v_relation), (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+        (select c.relowner from pg_class c where c.oid = v_relation),
+            (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
     )::regrole;
 begin
     if v_relation is null and to_regtype(p_relation) is null then
@@ -411,10 +442,13 @@ begin
         errcode = '42710',
         message = 'relation already exists: ' || p_relation,
         detail = format('It is of role %s, and extension %s did not make it.', v_owner, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its comment with (Sluice: sales in sales).';
+        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its '
+            'comment with (Sluice: sales in sales).';
 end;
 $function$;
-comment on function sales.pgt_missing(text, text[]) is 'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: sales in sales)';
+comment on function sales.pgt_missing(text, text[]) is
+    'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: '
+    'sales in sales)';
 
 -- Drops a relation, if it is there and extension sales made it.
 -- Reads pg_class.
@@ -443,11 +477,15 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.pgt_drop_own(text, text[]) is 'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
+comment on function sales.pgt_drop_own(text, text[]) is
+    'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
 
--- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes.
+-- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
+-- notes.
 create sequence sales.pgt_change_no as bigint cache 1;
-comment on sequence sales.pgt_change_no is 'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes. (Sluice: sales in sales)';
+comment on sequence sales.pgt_change_no is
+    'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh '
+    'notes. (Sluice: sales in sales)';
 
 -- The stream tables of extension sales, one row each, as the spec has them.
 create table sales.pgt_stream_table_config (
@@ -465,7 +503,8 @@ create table sales.pgt_stream_table_config (
     path_tables      text[], -- what the group reads besides, without a change log
     path_foreign     text    -- one of these whose changes no transaction of this database shows
 );
-comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them. (Sluice: sales in sales)';
+comment on table sales.pgt_stream_table_config is
+    'The stream tables of extension sales, one row each, as the spec has them. (Sluice: sales in sales)';
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
 --
@@ -494,7 +533,8 @@ create table sales.pgt_stream_table_state (
     logged             boolean     not null default false,
     unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
-comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went. (Sluice: sales in sales)';
+comment on table sales.pgt_stream_table_state is
+    'How far each stream table has come: its frontier, and how its refreshes went. (Sluice: sales in sales)';
 
 -- What stream tables read.
 --
@@ -520,7 +560,8 @@ comment on table sales.pgt_source_config is 'What stream tables read. (Sluice: s
 
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
 --
--- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null; unique_on: those
+-- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
+-- unique_on: those
 -- that no two rows share, by which rows are found; alike: those of which equal values are the same.
 create table sales.pgt_source_reader (
     source       text   not null,
@@ -532,7 +573,9 @@ create table sales.pgt_source_reader (
     alike        name[] not null,
     primary key (source, stream_table)
 );
-comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table. (Sluice: sales in sales)';
+comment on table sales.pgt_source_reader is
+    'What each stream table takes for granted of what it reads: the next one may read other columns of the same table. (Sluice: sales in '
+    'sales)';
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
@@ -548,7 +591,8 @@ create table sales.pgt_source_state (
     problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
 );
-comment on table sales.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees. (Sluice: sales in sales)';
+comment on table sales.pgt_source_state is
+    'What each source was when it was looked at last, so that changes of it are found that no trigger sees. (Sluice: sales in sales)';
 
 -- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
 --
@@ -567,7 +611,8 @@ state as materialized (
            s.last_refresh_at,
            case
                when s.last_refresh_at is null then null
-               when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+               when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null
+                   then interval '0'
                else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
            end as staleness,
            s.consecutive_errors,
@@ -577,7 +622,8 @@ state as materialized (
     join sales.pgt_stream_table_state s using (stream_table)
     -- What is wrong with its sources.
     left join lateral (
-        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as problem
+        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
+            problem
         from sales.pgt_source_state f
         where f.problems ? c.stream_table
     ) p on true
@@ -609,14 +655,16 @@ select s.pgt_name,
        s.suspended_at
 from state s
 left join lateral (
-    select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by u.refresh_order) as reason,
+    select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by
+        u.refresh_order) as reason,
            max(u.staleness) as staleness
     from behind b
     join state u on u.stream_table = b.comes_from
     where b.stream_table = s.stream_table
 ) o on true
 order by s.refresh_order;
-comment on view sales.pgt_stream_tables is 'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
+comment on view sales.pgt_stream_tables is
+    'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -630,7 +678,9 @@ create table sales.pgt_refresh_history (
     deleted      bigint      not null default 0,
     error        text
 );
-comment on table sales.pgt_refresh_history is 'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. (Sluice: sales in sales)';
+comment on table sales.pgt_refresh_history is
+    'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. '
+    '(Sluice: sales in sales)';
 
 create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_table, started_at);
 
@@ -645,7 +695,8 @@ create function sales.pgt_fit(p_value anyelement, p_as anyelement, p_rank intege
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_fit(anyelement, anyelement, int4) is 'Gives p_value where it is of the type of p_as, which is what a change log stores. (Sluice: sales in sales)';
+comment on function sales.pgt_fit(anyelement, anyelement, int4) is
+    'Gives p_value where it is of the type of p_as, which is what a change log stores. (Sluice: sales in sales)';
 
 -- Gives p_as, a null, where p_value is of another type than the change log stores: its column's type was altered since.
 -- From the capture functions. The writer goes on; the next refresh finds the alteration and recomputes.
@@ -655,7 +706,9 @@ create function sales.pgt_fit(p_value anyelement, p_as anycompatible, p_rank big
     immutable
     parallel safe
 as $function$select $2$function$;
-comment on function sales.pgt_fit(anyelement, anycompatible, int8) is 'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since. (Sluice: sales in sales)';
+comment on function sales.pgt_fit(anyelement, anycompatible, int8) is
+    'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since. (Sluice: sales '
+    'in sales)';
 
 -- Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error.
 -- Reads pg_trigger.
@@ -693,7 +746,9 @@ begin
         hint = 'Rename or drop it, or give the extension another name.';
 end;
 $function$;
-comment on function sales.pgt_trigger_missing(regclass, name, text[]) is 'Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error. (Sluice: sales in sales)';
+comment on function sales.pgt_trigger_missing(regclass, name, text[]) is
+    'Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error. '
+    '(Sluice: sales in sales)';
 
 -- Lists a table, its partitions and what inherits from it, each once.
 -- Reads pg_inherits.
@@ -717,9 +772,11 @@ begin
     from below b;
 end;
 $function$;
-comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once. (Sluice: sales in sales)';
+comment on function sales.pgt_members(oid) is
+    'Lists a table, its partitions and what inherits from it, each once. (Sluice: sales in sales)';
 
--- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a
+-- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from
+-- it is a
 -- partition of or inherits from.
 -- Reads pg_inherits.
 create function sales.pgt_above(p_table oid)
@@ -746,9 +803,12 @@ begin
     order by max(a.level) desc, a.member;
 end;
 $function$;
-comment on function sales.pgt_above(oid) is 'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a partition of or inherits from. (Sluice: sales in sales)';
+comment on function sales.pgt_above(oid) is
+    'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits '
+    'from it is a partition of or inherits from. (Sluice: sales in sales)';
 
--- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no
+-- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this
+-- order, and no
 -- others. A column that the source has lost does no harm: what does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
 create function sales.pgt_log_fits(p_source text, p_log text, p_columns name[])
@@ -781,7 +841,9 @@ as $function$
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no others. A column that the source has lost does no harm: what does not read it goes on. (Sluice: sales in sales)';
+comment on function sales.pgt_log_fits(text, text, name[]) is
+    'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this '
+    'order, and no others. A column that the source has lost does no harm: what does not read it goes on. (Sluice: sales in sales)';
 
 -- The labels of an enum, or of the one that a type's elements or values are of; null if there is none.
 -- Reads pg_type, pg_enum.
@@ -800,7 +862,8 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_type_labels(oid) is 'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
+comment on function sales.pgt_type_labels(oid) is
+    'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
 
 -- Tells one state of a table's indexes from another.
 -- Reads pg_index.
@@ -826,8 +889,10 @@ comment on function sales.pgt_source_indexes(oid) is 'Tells one state of a table
 --
 -- In plpgsql, which keeps the plan: a session looks at each tick.
 --
--- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what was
--- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
+-- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what
+-- was
+-- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second
+-- digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
 -- where rows are now, whatever the snapshot: one that is older finds no rows there.
 create function sales.pgt_source_shape(c sales.pgt_source_config)
     returns text
@@ -844,14 +909,16 @@ begin
         join pg_class r on r.oid = m.oid
     ),
     line (part) as (
-        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relpersistence, m.relowner, m.relrowsecurity, m.relforcerowsecurity, row_security_active(m.oid))
+        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relpersistence, m.relowner, m.relrowsecurity, m.relforcerowsecurity,
+            row_security_active(m.oid))
         from member m
         union all
         select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
         from member m
         join pg_inherits i on i.inhrelid = m.oid
         union all
-        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
+        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated,
+            a.attnotnull,
             case when not c.made then a.xmin end, case when a.atttypid >= 16384 then sales.pgt_type_labels(a.atttypid) end)
         from member m
         join pg_attribute a on a.attrelid = m.oid
@@ -865,13 +932,15 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and
+            p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
         where m.relkind in ('v', 'm') and not c.made -- what shows a stream table is made anew whenever its columns change
         union all
-        select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending))
+        select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log),
+            coalesce(to_regclass(c.pending)::oid::text, c.pending))
     )
     select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
                select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
@@ -883,9 +952,12 @@ begin
     return v_shape;
 end;
 $function$;
-comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, the change log and the table for what is pending. (Sluice: sales in sales)';
+comment on function sales.pgt_source_shape(sales.pgt_source_config) is
+    'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were '
+    'rewritten, the change log and the table for what is pending. (Sluice: sales in sales)';
 
--- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
+-- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the
+-- shape.
 -- Null for a table with others below it, whose shape has to be looked at.
 -- Reads pg_class, pg_attribute, pg_trigger, pg_inherits, each by its index, and others only where they matter.
 --
@@ -901,7 +973,8 @@ declare
     v_look text;
 begin
     select case when not r.relhassubclass then md5(concat_ws(' ',
-        r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, case when coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
+        r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, case when
+            coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
         coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending),
         array(
             select row(i.ctid, i.xmin)
@@ -930,7 +1003,9 @@ begin
     return v_look;
 end;
 $function$;
-comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at. (Sluice: sales in sales)';
+comment on function sales.pgt_source_look(sales.pgt_source_config) is
+    'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is '
+    'the shape. Null for a table with others below it, whose shape has to be looked at. (Sluice: sales in sales)';
 
 -- Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.
 -- Reads pg_class, pg_index, pg_attribute, pg_inherits.
@@ -954,7 +1029,9 @@ as $function$
           and (r.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = r.oid))
     );
 $function$;
-comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives. (Sluice: sales in sales)';
+comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is
+    'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives. (Sluice: sales in '
+    'sales)';
 
 -- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
@@ -1005,7 +1082,8 @@ begin
         where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
     );
     if v_immediate and not c.made and not c.part and exists (select from sales.pgt_above(v_table)) then
-        problem := format('rows of source %s are written through table %s now, which no trigger sees', c.source, (select a::regclass from sales.pgt_above(v_table) a limit 1));
+        problem := format('rows of source %s are written through table %s now, which no trigger sees', c.source,
+            (select a::regclass from sales.pgt_above(v_table) a limit 1));
         hint := format('Detach it from that, or %s.', v_generate);
         return;
     end if;
@@ -1110,12 +1188,15 @@ begin
       and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'));
     if v_column is not null then
         problem := format('row-level security of source %s applies to %s', c.source, v_column);
-        hint := format('Run ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for everybody.',
+        hint := format('Run ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for '
+            'everybody.',
             c.source_schema, c.source_name, v_column);
     end if;
 end;
 $function$;
-comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well. (Sluice: sales in sales)';
+comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is
+    'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well. (Sluice: sales in '
+    'sales)';
 
 -- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
 -- Writes the table's triggers.
@@ -1132,7 +1213,8 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both. (Sluice: sales in sales)';
+comment on function sales.pgt_enable(regclass, name, "char") is
+    'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both. (Sluice: sales in sales)';
 
 -- Gives the triggers of a source to what is below it, and takes them from what no longer is.
 -- Reads pgt_source_config, pg_trigger, pg_inherits; writes tables of the users'.
@@ -1217,9 +1299,11 @@ begin
           )
         order by m.member, t.tgname
     loop
-        continue when not sales.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments); -- which is an error if others have it
+        -- which is an error if others have it
+        continue when not sales.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments);
         execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
-            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function,
+            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '),
+                v_trigger.function,
             (select string_agg(quote_literal(a.argument), ', ') from unnest(v_trigger.arguments) a (argument)));
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
@@ -1239,9 +1323,11 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is. (Sluice: sales in sales)';
+comment on function sales.pgt_capture(regclass) is
+    'Gives the triggers of a source to what is below it, and takes them from what no longer is. (Sluice: sales in sales)';
 
--- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps
+-- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are
+-- recomputed. What keeps
 -- one of them from being refreshed is noted with what to do.
 -- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
@@ -1320,7 +1406,8 @@ begin
                 select jsonb_object_agg(r.reader, jsonb_build_array(
                     format('source %s cannot be followed: %s', p_source, sqlerrm),
                     case sqlstate
-                        when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next refresh.', current_user)
+                        when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next '
+                            'refresh.', current_user)
                         when '42710' then 'Rename or drop what has the name. It is tried again at the next refresh.'
                         when '55P03' then 'Somebody has written it for a long time. Ticks try it again after ten seconds.'
                         else 'It is tried again at the next refresh.'
@@ -1340,7 +1427,8 @@ begin
         problems = v_problems,
         changed_at = clock_timestamp(),
         noted = case when v_problems = '{}' then (
-                select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') || jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
+                select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') ||
+                    jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
                 from pg_attribute a
                 where a.attrelid = v_table and a.attname = any (c.columns)
             ) else s.noted end
@@ -1355,13 +1443,17 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do. (Sluice: sales in sales)';
+comment on function sales.pgt_source_changed(text) is
+    'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are '
+    'recomputed. What keeps one of them from being refreshed is noted with what to do. (Sluice: sales in sales)';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
 --
--- p_patient: false in ticks, which have others to refresh: who is altering a source is not waited for, but an error (lock_not_available), and what
--- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot nothing is tried again.
+-- p_patient: false in ticks, which have others to refresh: who is altering a source is not waited for, but an error (lock_not_available),
+-- and what
+-- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot
+-- nothing is tried again.
 create function sales.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
@@ -1425,7 +1517,9 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_sources_fit(text, bool) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on. (Sluice: sales in sales)';
+comment on function sales.pgt_sources_fit(text, bool) is
+    'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on. '
+    '(Sluice: sales in sales)';
 
 -- Raises what keeps a stream table from being refreshed, if its sources do not fit.
 -- Reads pgt_source_config, pgt_source_state.
@@ -1454,14 +1548,17 @@ begin
         hint = v_state.hint;
 end;
 $function$;
-comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
+comment on function sales.pgt_require_sources(text) is
+    'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
 
--- Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not stand.
+-- Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not
+-- stand.
 -- Writes pgt_stream_table_state.
 --
 -- p_snapshot and p_change_no are from the statement that applied it: what it did not see is new to the next one.
 -- p_reason: why it must be recomputed, if it must. p_unfound: how many rows to delete were not stored.
-create function sales.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null, p_unfound bigint default 0)
+create function sales.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null, p_unfound
+    bigint default 0)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1486,7 +1583,9 @@ begin
     where s.stream_table = p_stream_table;
 end;
 $function$;
-comment on function sales.pgt_applied(text, pg_snapshot, int8, text, int8) is 'Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not stand. (Sluice: sales in sales)';
+comment on function sales.pgt_applied(text, pg_snapshot, int8, text, int8) is
+    'Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not '
+    'stand. (Sluice: sales in sales)';
 
 -- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
@@ -1515,14 +1614,21 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_watch_sources() is 'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in sales)';
+comment on function sales.pgt_watch_sources() is
+    'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in '
+    'sales)';
 
 insert into sales.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount']::name[],
     'sales.changes_public_orders', 'sales.pending_public_orders',
-    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders', 'sales.customer_payments']
+    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
+        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_now_insert_public_orders',
+        'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders',
+        'sales_now_row_public_orders', 'sales_now_before_public_orders', 'sales_now_written_public_orders']::name[],
+        array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders']::name[], array['sales.large_orders',
+        'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1542,7 +1648,9 @@ insert into sales.pgt_source_config (
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name']::name[],
     'sales.changes_public_customers', null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers']::name[], array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
+        'sales_log_truncate_public_customers', 'sales_log_row_public_customers']::name[],
+        array['sales_log_truncate_public_customers']::name[], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1554,9 +1662,13 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 insert into sales.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, pending, triggers, always, readers
 ) values (
-    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at']::name[],
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount',
+        'captured_at']::name[],
     'sales.changes_public_captured_payments', null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[], array['sales.customer_payments']
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
+        'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
+        'sales_log_row_public_captured_payments']::name[], array['sales_log_truncate_public_captured_payments']::name[],
+        array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1625,7 +1737,8 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_update() is 'Logs rows updated in public.customers: the old ones less, the new ones more. (Sluice: sales in sales)';
+comment on function sales.changes_public_customers_update() is
+    'Logs rows updated in public.customers: the old ones less, the new ones more. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_update() from public;
 
@@ -1664,11 +1777,13 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_truncate() is 'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
+comment on function sales.changes_public_customers_truncate() is
+    'Logs that public.customers was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_truncate() from public;
 
--- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
+-- Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical
+-- replication applies changes,
 -- and of a partition or a table that inherits.
 -- Writes sales.changes_public_customers.
 --
@@ -1700,7 +1815,9 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_row() is 'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
+comment on function sales.changes_public_customers_row() is
+    'Logs one changed row of public.customers where statement triggers do not fire: under session_replication_role = replica, as logical '
+    'replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_row() from public;
 
@@ -1714,7 +1831,8 @@ create function sales.changes_public_customers_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed
+    -- to
     -- partitions, transition tables may lack generated columns.
     v_each boolean := exists (select from sales.pgt_above('public.customers'::regclass))
         or exists (
@@ -1725,12 +1843,14 @@ declare
         );
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_public_customers') and not sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
+    if not sales.pgt_missing('sales.changes_public_customers') and not
+        sales.pgt_log_fits('public.customers', 'sales.changes_public_customers', array['customer_id', 'name']::name[]) then
         drop table sales.changes_public_customers;
     end if;
     if to_regclass('sales.changes_public_customers') is null then
         create table sales.changes_public_customers as
-        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name
+        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as
+            customer_id, sales.pgt_fit(t.name, t.name, 1) as name
         from (select null::text as customer_id, null::text as name) absent -- what the table has lost
         cross join lateral (select customer_id, name from public.customers) t
         with no data;
@@ -1770,7 +1890,8 @@ begin
             for each statement execute function sales.changes_public_customers_truncate();
         alter table public.customers enable always trigger sales_log_truncate_public_customers;
     end if;
-    if sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_row_public_customers', case when v_each then array['each'] else '{}' end) then
+    if sales.pgt_trigger_missing('public.customers'::regclass, 'sales_log_row_public_customers', case when v_each then array['each'] else
+        '{}' end) then
         drop trigger if exists sales_log_row_public_customers on public.customers;
         if v_each then
             create trigger sales_log_row_public_customers after insert or update or delete on public.customers
@@ -1784,15 +1905,18 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_public_customers_attach() is 'Makes the change log of public.customers and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
+comment on function sales.changes_public_customers_attach() is
+    'Makes the change log of public.customers and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
 -- Returns the rows of the change log of public.customers that a stream table has not applied.
 -- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
--- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects
+-- what the log's
 -- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
-create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few bigint)
+create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few integer)
     returns setof anyelement
     language sql
     stable
@@ -1821,7 +1945,8 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_customers(anyelement, text, int8) is 'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
+comment on function sales.unread_public_customers(anyelement, text, int4) is
+    'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs rows inserted into public.orders.
 -- Writes sales.changes_public_orders.
@@ -1869,7 +1994,8 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_update() is 'Logs rows updated in public.orders: the old ones less, the new ones more. (Sluice: sales in sales)';
+comment on function sales.changes_public_orders_update() is
+    'Logs rows updated in public.orders: the old ones less, the new ones more. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_update() from public;
 
@@ -1908,11 +2034,13 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_truncate() is 'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
+comment on function sales.changes_public_orders_truncate() is
+    'Logs that public.orders was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_truncate() from public;
 
--- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
+-- Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical
+-- replication applies changes,
 -- and of a partition or a table that inherits.
 -- Writes sales.changes_public_orders.
 --
@@ -1944,7 +2072,9 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_row() is 'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
+comment on function sales.changes_public_orders_row() is
+    'Logs one changed row of public.orders where statement triggers do not fire: under session_replication_role = replica, as logical '
+    'replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_row() from public;
 
@@ -1958,7 +2088,8 @@ create function sales.changes_public_orders_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed
+    -- to
     -- partitions, transition tables may lack generated columns.
     v_each boolean := exists (select from sales.pgt_above('public.orders'::regclass))
         or exists (
@@ -1969,12 +2100,14 @@ declare
         );
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
+    if not sales.pgt_missing('sales.changes_public_orders') and not
+        sales.pgt_log_fits('public.orders', 'sales.changes_public_orders', array['order_id', 'customer_id']::name[]) then
         drop table sales.changes_public_orders;
     end if;
     if to_regclass('sales.changes_public_orders') is null then
         create table sales.changes_public_orders as
-        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id
+        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
+            sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id
         from (select null::text as order_id, null::text as customer_id) absent -- what the table has lost
         cross join lateral (select order_id, customer_id from public.orders) t
         with no data;
@@ -2014,7 +2147,8 @@ begin
             for each statement execute function sales.changes_public_orders_truncate();
         alter table public.orders enable always trigger sales_log_truncate_public_orders;
     end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_row_public_orders', case when v_each then array['each'] else '{}' end) then
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_log_row_public_orders', case when v_each then array['each'] else '{}'
+        end) then
         drop trigger if exists sales_log_row_public_orders on public.orders;
         if v_each then
             create trigger sales_log_row_public_orders after insert or update or delete on public.orders
@@ -2028,15 +2162,18 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_public_orders_attach() is 'Makes the change log of public.orders and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
+comment on function sales.changes_public_orders_attach() is
+    'Makes the change log of public.orders and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
 -- Returns the rows of the change log of public.orders that a stream table has not applied.
 -- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
--- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects
+-- what the log's
 -- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
-create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few bigint)
+create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few integer)
     returns setof anyelement
     language sql
     stable
@@ -2065,7 +2202,8 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_orders(anyelement, text, int8) is 'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
+comment on function sales.unread_public_orders(anyelement, text, int4) is
+    'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs rows inserted into public.captured_payments.
 -- Writes sales.changes_public_captured_payments.
@@ -2083,13 +2221,15 @@ as $function$
 #variable_conflict use_column
 begin
     insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
     from (select (null::sales.changes_public_captured_payments).*) absent
     cross join lateral (select order_id, amount, captured_at from new_rows) n;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_insert() is 'Logs rows inserted into public.captured_payments. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_insert() is
+    'Logs rows inserted into public.captured_payments. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_insert() from public;
 
@@ -2103,17 +2243,20 @@ as $function$
 #variable_conflict use_column
 begin
     insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
     from (select (null::sales.changes_public_captured_payments).*) absent
     cross join lateral (select order_id, amount, captured_at from old_rows) o
     union all
-    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+    select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
     from (select (null::sales.changes_public_captured_payments).*) absent
     cross join lateral (select order_id, amount, captured_at from new_rows) n;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_update() is 'Logs rows updated in public.captured_payments: the old ones less, the new ones more. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_update() is
+    'Logs rows updated in public.captured_payments: the old ones less, the new ones more. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_update() from public;
 
@@ -2127,13 +2270,15 @@ as $function$
 #variable_conflict use_column
 begin
     insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+    select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
     from (select (null::sales.changes_public_captured_payments).*) absent
     cross join lateral (select order_id, amount, captured_at from old_rows) o;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_delete() is 'Logs rows deleted from public.captured_payments. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_delete() is
+    'Logs rows deleted from public.captured_payments. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_delete() from public;
 
@@ -2152,11 +2297,13 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_truncate() is 'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_truncate() is
+    'Logs that public.captured_payments was truncated, as a row that counts nothing: what reads it is recomputed. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_truncate() from public;
 
--- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes,
+-- Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as
+-- logical replication applies changes,
 -- and of a partition or a table that inherits.
 -- Writes sales.changes_public_captured_payments.
 --
@@ -2173,14 +2320,16 @@ declare
 begin
     if tg_op operator(pg_catalog.<>) 'INSERT' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1), sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+            sales.pgt_fit(o.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
     cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
         where not exists (select from only public.captured_payments where false);
     end if;
     if tg_op operator(pg_catalog.<>) 'DELETE' then
         insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1), sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+            sales.pgt_fit(n.captured_at, absent.captured_at, 1)
         from (select (null::sales.changes_public_captured_payments).*) absent
     cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
         where not exists (select from only public.captured_payments where false);
@@ -2188,7 +2337,9 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_row() is 'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_row() is
+    'Logs one changed row of public.captured_payments where statement triggers do not fire: under session_replication_role = replica, as '
+    'logical replication applies changes, and of a partition or a table that inherits. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_row() from public;
 
@@ -2202,7 +2353,8 @@ create function sales.changes_public_captured_payments_attach()
 as $function$
 #variable_conflict use_column
 declare
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed to
+    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only; and where rows are routed
+    -- to
     -- partitions, transition tables may lack generated columns.
     v_each boolean := exists (select from sales.pgt_above('public.captured_payments'::regclass))
         or exists (
@@ -2213,12 +2365,15 @@ declare
         );
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_public_captured_payments') and not sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at']::name[]) then
+    if not sales.pgt_missing('sales.changes_public_captured_payments') and not
+        sales.pgt_log_fits('public.captured_payments', 'sales.changes_public_captured_payments', array['order_id', 'amount',
+        'captured_at']::name[]) then
         drop table sales.changes_public_captured_payments;
     end if;
     if to_regclass('sales.changes_public_captured_payments') is null then
         create table sales.changes_public_captured_payments as
-        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.amount, t.amount, 1) as amount, sales.pgt_fit(t.captured_at, t.captured_at, 1) as captured_at
+        select null::bigint as __no, null::xid8 as __xid, null::smallint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
+            sales.pgt_fit(t.amount, t.amount, 1) as amount, sales.pgt_fit(t.captured_at, t.captured_at, 1) as captured_at
         from (select null::text as order_id, null::text as amount, null::text as captured_at) absent -- what the table has lost
         cross join lateral (select order_id, amount, captured_at from public.captured_payments) t
         with no data;
@@ -2231,7 +2386,8 @@ begin
         -- New rows are beyond a transaction; so is what may be pruned.
         create index changes_public_captured_payments_xid on sales.changes_public_captured_payments (__xid);
         create index changes_public_captured_payments_truncated on sales.changes_public_captured_payments (__xid) where __mult = 0;
-        comment on table sales.changes_public_captured_payments is 'Signed rows by which public.captured_payments changed. (Sluice: sales in sales)';
+        comment on table sales.changes_public_captured_payments is
+            'Signed rows by which public.captured_payments changed. (Sluice: sales in sales)';
     end if;
     if v_each then
         drop trigger if exists sales_log_insert_public_captured_payments on public.captured_payments;
@@ -2258,7 +2414,8 @@ begin
             for each statement execute function sales.changes_public_captured_payments_truncate();
         alter table public.captured_payments enable always trigger sales_log_truncate_public_captured_payments;
     end if;
-    if sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_row_public_captured_payments', case when v_each then array['each'] else '{}' end) then
+    if sales.pgt_trigger_missing('public.captured_payments'::regclass, 'sales_log_row_public_captured_payments', case when v_each then
+        array['each'] else '{}' end) then
         drop trigger if exists sales_log_row_public_captured_payments on public.captured_payments;
         if v_each then
             create trigger sales_log_row_public_captured_payments after insert or update or delete on public.captured_payments
@@ -2272,15 +2429,18 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_attach() is 'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_attach() is
+    'Makes the change log of public.captured_payments and the triggers that fill it, where they are missing. (Sluice: sales in sales)';
 
 -- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
 -- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
--- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects
+-- what the log's
 -- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
-create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few bigint)
+create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few integer)
     returns setof anyelement
     language sql
     stable
@@ -2309,7 +2469,8 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_captured_payments(anyelement, text, int8) is 'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
+comment on function sales.unread_public_captured_payments(anyelement, text, int4) is
+    'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Makes the change log of sales.customer_payments where it is missing.
 -- Writes sales.changes_sales_customer_payments.
@@ -2322,12 +2483,15 @@ as $function$
 #variable_conflict use_column
 begin
     -- What a log of other columns holds is of no use: its readers are recomputed.
-    if not sales.pgt_missing('sales.changes_sales_customer_payments') and not sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid']::name[]) then
+    if not sales.pgt_missing('sales.changes_sales_customer_payments') and not
+        sales.pgt_log_fits('sales.customer_payments', 'sales.changes_sales_customer_payments', array['customer_id', 'name',
+        'paid']::name[]) then
         drop table sales.changes_sales_customer_payments;
     end if;
     if to_regclass('sales.changes_sales_customer_payments') is null then
         create table sales.changes_sales_customer_payments as
-        select null::bigint as __no, null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.name, t.name, 1) as name, sales.pgt_fit(t.paid, t.paid, 1) as paid
+        select null::bigint as __no, null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.customer_id, t.customer_id, 1) as
+            customer_id, sales.pgt_fit(t.name, t.name, 1) as name, sales.pgt_fit(t.paid, t.paid, 1) as paid
         from (select null::text as customer_id, null::text as name, null::text as paid) absent -- what the table has lost
         cross join lateral (select customer_id, name, paid from sales.customer_payments) t
         with no data;
@@ -2340,19 +2504,23 @@ begin
         -- New rows are beyond a transaction; so is what may be pruned.
         create index changes_sales_customer_payments_xid on sales.changes_sales_customer_payments (__xid);
         create index changes_sales_customer_payments_truncated on sales.changes_sales_customer_payments (__xid) where __mult = 0;
-        comment on table sales.changes_sales_customer_payments is 'Signed rows by which sales.customer_payments changed. (Sluice: sales in sales)';
+        comment on table sales.changes_sales_customer_payments is
+            'Signed rows by which sales.customer_payments changed. (Sluice: sales in sales)';
     end if;
 end;
 $function$;
-comment on function sales.changes_sales_customer_payments_attach() is 'Makes the change log of sales.customer_payments where it is missing. (Sluice: sales in sales)';
+comment on function sales.changes_sales_customer_payments_attach() is
+    'Makes the change log of sales.customer_payments where it is missing. (Sluice: sales in sales)';
 
 -- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does not know $3, it
--- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects what the log's
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3, it
+-- expects ten rows: those of unnest, and of the other branch next to none, as few columns are null. In a custom plan with null it expects
+-- what the log's
 -- statistics say. So one statement serves both, few changes with a plan that is kept and many with one of their own.
-create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few bigint)
+create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few integer)
     returns setof anyelement
     language sql
     stable
@@ -2381,9 +2549,11 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_sales_customer_payments(anyelement, text, int8) is 'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
+comment on function sales.unread_sales_customer_payments(anyelement, text, int4) is
+    'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
 
--- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
+-- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
+-- ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
 --
 -- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
@@ -2391,7 +2561,9 @@ comment on function sales.unread_sales_customer_payments(anyelement, text, int8)
 create table sales.pgt_open_setting (
     name text not null
 );
-comment on table sales.pgt_open_setting is 'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
+comment on table sales.pgt_open_setting is
+    'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier '
+    'ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
 
 alter table sales.pgt_open_setting enable row level security;
 
@@ -2413,7 +2585,8 @@ begin
         hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
 end;
 $function$;
-comment on function sales.pgt_uncounted(regclass) is 'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
+comment on function sales.pgt_uncounted(regclass) is
+    'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
 
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
 -- Reads and writes nothing.
@@ -2431,7 +2604,8 @@ begin
         hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it. (Sluice: sales in sales)';
+comment on function sales.pgt_gone(anyelement, text, text) is
+    'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it. (Sluice: sales in sales)';
 
 -- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
 -- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
@@ -2444,7 +2618,9 @@ create function sales.pgt_as(p_value anyelement, p_kept anyelement, p_column tex
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_as(anyelement, anyelement, text) is 'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made for. (Sluice: sales in sales)';
+comment on function sales.pgt_as(anyelement, anyelement, text) is
+    'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made '
+    'for. (Sluice: sales in sales)';
 
 -- Says that a column was altered to another type than stream tables in immediate mode were made for.
 -- Reads and writes nothing.
@@ -2457,12 +2633,15 @@ as $function$
 begin
     raise exception using
         errcode = '55000',
-        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value), pg_typeof(p_kept)),
+        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value),
+            pg_typeof(p_kept)),
         detail = 'They belong to extension sales, and no statement may leave them behind.',
-        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it for one of them.';
+        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it '
+            'for one of them.';
 end;
 $function$;
-comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is 'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
+comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is
+    'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
 
 -- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
 -- Reads and writes nothing.
@@ -2481,9 +2660,32 @@ begin
         hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date. (Sluice: sales in sales)';
+comment on function sales.pgt_lacks(text[], text) is
+    'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date. (Sluice: sales in '
+    'sales)';
 
--- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so.
+-- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
+-- that is kept expects as
+-- many as its first call had.
+-- Reads pg_proc.
+--
+-- The statement stands between the comments "statement p_no" and "end of statement p_no".
+create function sales.pgt_own_statement(p_function regprocedure, p_no integer)
+    returns text
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select split_part(split_part(p.prosrc, format(E'-- statement %s\n', p_no), 2), format(E'-- end of statement %s\n', p_no), 1)
+    from pg_proc p
+    where p.oid = p_function
+$function$;
+comment on function sales.pgt_own_statement(regprocedure, int4) is
+    'Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan '
+    'that is kept expects as many as its first call had. (Sluice: sales in sales)';
+
+-- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
+-- an error that says so.
 --
 -- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
 create function sales.present_public_orders(p_as anyelement)
@@ -2498,7 +2700,9 @@ as $function$
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
 $function$;
-comment on function sales.present_public_orders(anyelement) is 'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so. (Sluice: sales in sales)';
+comment on function sales.present_public_orders(anyelement) is
+    'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another '
+    'type, an error that says so. (Sluice: sales in sales)';
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales.large_orders_rows.
@@ -2552,7 +2756,9 @@ begin
         for update;
     end if;
     if exists (select from new_rows offset 1000) then
-        execute $many$
+        execute sales.pgt_own_statement('sales.now_public_orders_insert()'::regprocedure, 1);
+    else
+    -- statement 1
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
@@ -2581,41 +2787,14 @@ begin
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-        $many$;
-    else
-    with
-    changes1 as not materialized (
-        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as not materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    -- end of statement 1
+    ;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_insert() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_insert() from public;
 
@@ -2682,7 +2861,9 @@ begin
         for update;
     end if;
     if exists (select from new_rows offset 1000) then
-        execute $many$
+        execute sales.pgt_own_statement('sales.now_public_orders_update()'::regprocedure, 1);
+    else
+    -- statement 1
     with
     changes1 as not materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
@@ -2728,58 +2909,14 @@ begin
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-        $many$;
-    else
-    with
-    changes1 as not materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from (
-            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
-            union all
-            select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
-        ) c
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
-    )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    -- end of statement 1
+    ;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_update() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_update() from public;
 
@@ -2835,7 +2972,9 @@ begin
         for update;
     end if;
     if exists (select from old_rows offset 1000) then
-        execute $many$
+        execute sales.pgt_own_statement('sales.now_public_orders_delete()'::regprocedure, 1);
+    else
+    -- statement 1
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
@@ -2861,38 +3000,14 @@ begin
     delete from sales.large_orders_rows r
     using touched t
     where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
-        $many$;
-    else
-    with
-    changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    )
-    delete from sales.large_orders_rows r
-    using touched t
-    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id);
+    -- end of statement 1
+    ;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_delete() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_delete() from public;
 
@@ -2922,11 +3037,13 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_truncate() is
+    'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_truncate() from public;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row.
+-- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
+-- changes, row by row.
 -- Writes sales.pending_public_orders, and the stream tables.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
@@ -2967,14 +3084,18 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_row() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication '
+    'applies changes, row by row. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_row() from public;
 
--- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in immediate mode have yet to follow.
+-- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in
+-- immediate mode have yet to follow.
 -- Reads sales.pending_public_orders.
 --
--- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects ten rows; in a custom plan with null what statistics say.
+-- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects ten rows; in a custom plan with null what
+-- statistics say.
 create function sales.unapplied_public_orders(p_as anyelement, p_few boolean)
     returns setof anyelement
     language sql
@@ -2991,9 +3112,12 @@ as $function$
     from sales.pending_public_orders c
     where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
 $function$;
-comment on function sales.unapplied_public_orders(anyelement, bool) is 'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in immediate mode have yet to follow. (Sluice: sales in sales)';
+comment on function sales.unapplied_public_orders(anyelement, bool) is
+    'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in '
+    'immediate mode have yet to follow. (Sluice: sales in sales)';
 
--- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.
+-- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is
+-- pending.
 -- Writes sales.pending_public_orders, public.orders.
 create function sales.now_public_orders_attach()
     returns void
@@ -3005,7 +3129,9 @@ declare
     v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
     v_arguments text[] := case when v_logs then array['log'] else '{}' end;
 begin
-    if not sales.pgt_missing('sales.pending_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
+    if not sales.pgt_missing('sales.pending_public_orders') and not
+        sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[])
+        then
         -- Those who write it have nothing pending then.
         lock table public.orders in share row exclusive mode;
         perform sales.pgt_drop_own('sales.absent_public_orders');
@@ -3013,7 +3139,9 @@ begin
     end if;
     if to_regclass('sales.pending_public_orders') is null then
         create table sales.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status, sales.pgt_fit(t.amount, t.amount, 1) as amount
+        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
+            sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status,
+            sales.pgt_fit(t.amount, t.amount, 1) as amount
         from public.orders t
         with no data;
         -- A row without __mult says that a trigger of a user's wrote the table.
@@ -3034,25 +3162,33 @@ begin
     comment on view sales.absent_public_orders is 'Stands for columns that public.orders has no longer. (Sluice: sales in sales)';
     -- With an argument more they only log; without it they keep up to date.
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows '
+            'for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows '
+            'new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log'''
+            else '' end || ')';
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows '
+            'for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute '
+            'function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable always trigger sales_now_truncate_public_orders;
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row '
+            'execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
     end if;
 end;
 $function$;
-comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_attach() is
+    'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for '
+    'what is pending. (Sluice: sales in sales)';
 
 -- Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it.
 -- Writes sales.large_orders_rows, sales.large_orders.
@@ -3096,13 +3232,16 @@ WHERE amount >= 150
     end if;
 end;
 $function$;
-comment on function sales.large_orders_attach() is 'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
+comment on function sales.large_orders_attach() is
+    'Makes stream table sales.large_orders where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
--- Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
+-- Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were
+-- altered, or a new version defines it in another way.
 -- Writes sales.large_orders_rows, sales.large_orders, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its
+-- columns.
 create function sales.large_orders_fit()
     returns void
     language plpgsql
@@ -3159,7 +3298,8 @@ WHERE amount >= 150
             union all
             select a.*, t.attname, c.relowner
             from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['order_id', 'customer_id', 'status', 'amount']::name[]) -- that there will be
+            -- that there will be
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['order_id', 'customer_id', 'status', 'amount']::name[])
             cross join aclexplode(t.attacl) a
             where c.oid = to_regclass('sales.large_orders')
         ) g
@@ -3178,7 +3318,8 @@ WHERE amount >= 150
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.large_orders must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.large_orders must be made anew, as its definition or types of what it reads changed, but other '
+                'objects depend on it: drop them, refresh it, and create them again',
             detail = v_detail,
             hint = 'Drop them, refresh it, and create them again.';
     end;
@@ -3189,11 +3330,15 @@ WHERE amount >= 150
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.large_orders';
 end;
 $function$;
-comment on function sales.large_orders_fit() is 'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
+comment on function sales.large_orders_fit() is
+    'Makes what stores stream table sales.large_orders anew if its columns are no longer those of the query: types of what it reads were '
+    'altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
 -- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
 create sequence sales.large_orders_last_xid as bigint cache 1;
-comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. (Sluice: sales in sales)';
+comment on sequence sales.large_orders_last_xid is
+    'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. '
+    '(Sluice: sales in sales)';
 
 -- Recomputes stream table sales.large_orders and applies the difference.
 -- Returns the numbers of rows inserted and deleted.
@@ -3222,15 +3367,9 @@ begin
     differ as materialized (
         select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
         from (select q.*, true as __comes from (
-with
--- d1: σ(orders)
-d1 as not materialized (
-    select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-    from public.orders o
-    where o.amount >= 150
-)
-select order_id, customer_id, status, amount
-from d1
+select o.order_id, o.customer_id, o.status, o.amount
+from public.orders o
+where o.amount >= 150
 ) q) q
         full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
         where q.__comes is null
@@ -3265,7 +3404,9 @@ from d1
     perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.large_orders_rebuild() is 'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.large_orders_rebuild() is
+    'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'sales in sales)';
 
 -- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed.
 -- Reads sales.pending_public_orders; writes sales.large_orders_rows.
@@ -3357,7 +3498,9 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in sales)';
+comment on function sales.large_orders_maintain(bool) is
+    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in '
+    'sales)';
 
 -- Brings stream table sales.large_orders up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.large_orders_rows, sales.pgt_refresh_history.
@@ -3393,7 +3536,8 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.large_orders_refresh(bool) is 'Brings stream table sales.large_orders up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
+comment on function sales.large_orders_refresh(bool) is
+    'Brings stream table sales.large_orders up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
 
 -- Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it.
 -- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.large_orders_rows.
@@ -3414,7 +3558,8 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (p_now or (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit));
+    where s.stream_table = 'sales.large_orders' and s.suspended_at is null and
+        (p_now or (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit));
     if not found then
         return;
     end if;
@@ -3436,7 +3581,8 @@ begin
     else
         perform
         from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.large_orders' and s.suspended_at is null and (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit)
+        where s.stream_table = 'sales.large_orders' and s.suspended_at is null and
+            (s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp() or s.refit)
         for update skip locked;
     end if;
     if not found then
@@ -3448,7 +3594,8 @@ begin
         from sales.pgt_stream_tables t
         where t.pgt_schema = 'sales' and t.pgt_name = 'large_orders';
         -- Noted once, and never suspended: it goes on by itself when the source is well again.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.last_error is distinct from v_problem) then
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.last_error is distinct from
+            v_problem) then
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values ('sales.large_orders', v_started, 'immediate', left(v_problem, 1000));
             raise warning using message = 'stream table sales.large_orders: ' || v_problem;
@@ -3481,7 +3628,8 @@ begin
                 continue when v_again;
             end if;
             v_problem := left(sqlerrm, 1000) || case sqlstate
-                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or '
+                    'its DDL, generate and apply.'
                 else ''
             end;
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
@@ -3498,7 +3646,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.large_orders_tick(bool) is 'Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
+comment on function sales.large_orders_tick(bool) is
+    'Refreshes stream table sales.large_orders if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in '
+    'sales)';
 
 -- How stream table sales.large_orders is kept up to date, and where it stands, line by line.
 -- Reads sales.pgt_stream_table_state, pg_index.
@@ -3526,7 +3676,8 @@ begin
         ]);
     return query
         select unnest(array[
-                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') ||
+                       coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
                    'last error: ' || t.last_error,
                    'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
                ])
@@ -3540,7 +3691,8 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.large_orders_explain() is 'How stream table sales.large_orders is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
+comment on function sales.large_orders_explain() is
+    'How stream table sales.large_orders is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
@@ -3573,8 +3725,7 @@ with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id,
-        c.name as name,
+        c.customer_id as customer_id, c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
         count(c2.amount) as __count2,
@@ -3594,12 +3745,19 @@ from d1
         create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name);
         comment on table sales.customer_payments_rows is 'What stream table sales.customer_payments stores. (Sluice: sales in sales)';
     end if;
-    if not exists (select from pg_index i where i.indrelid = 'sales.customer_payments_rows'::regclass and i.indexrelid = to_regclass('sales.customer_payments_idx1')) then
-        create index customer_payments_idx1 on sales.customer_payments_rows ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
+    if not exists (select from pg_index i where i.indrelid = 'sales.customer_payments_rows'::regclass and i.indexrelid =
+        to_regclass('sales.customer_payments_idx1')) then
+        create index customer_payments_idx1 on sales.customer_payments_rows
+            ((case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then
+            customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or
+            (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then 'NaN' when
+            customer_payments_rows.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end));
     end if;
     if sales.pgt_missing('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old') then
         create view sales.customer_payments as
-        select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid, r.__max4 as last_paid_at
+        select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when
+            mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else
+            'Infinity' end end as paid, r.__max4 as last_paid_at
         from sales.customer_payments_rows r;
         comment on view sales.customer_payments is 'Stream table of Sluice extension sales:
 SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
@@ -3616,13 +3774,16 @@ GROUP BY c.customer_id, c.name
     end if;
 end;
 $function$;
-comment on function sales.customer_payments_attach() is 'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
+comment on function sales.customer_payments_attach() is
+    'Makes stream table sales.customer_payments where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
--- Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
+-- Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were
+-- altered, or a new version defines it in another way.
 -- Writes sales.customer_payments_rows, sales.customer_payments, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its
+-- columns.
 create function sales.customer_payments_fit()
     returns void
     language plpgsql
@@ -3637,7 +3798,8 @@ declare
     v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.customer_payments';
-    if v_remake is not true and to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not null then
+    if v_remake is not true and to_regclass('sales.customer_payments_rows') is not null and to_regclass('sales.customer_payments') is not
+        null then
         create view sales.pgt_probe as
         select s.*
         from (
@@ -3645,8 +3807,7 @@ with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id,
-        c.name as name,
+        c.customer_id as customer_id, c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
         count(c2.amount) as __count2,
@@ -3694,7 +3855,9 @@ from d1
             union all
             select a.*, t.attname, c.relowner
             from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'payments', 'paid', 'last_paid_at']::name[]) -- that there will be
+            -- that there will be
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any
+                (array['customer_id', 'name', 'payments', 'paid', 'last_paid_at']::name[])
             cross join aclexplode(t.attacl) a
             where c.oid = to_regclass('sales.customer_payments')
         ) g
@@ -3713,7 +3876,8 @@ from d1
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.customer_payments must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.customer_payments must be made anew, as its definition or types of what it reads changed, but '
+                'other objects depend on it: drop them, refresh it, and create them again',
             detail = v_detail,
             hint = 'Drop them, refresh it, and create them again.';
     end;
@@ -3725,11 +3889,14 @@ from d1
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.customer_payments';
 end;
 $function$;
-comment on function sales.customer_payments_fit() is 'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
+comment on function sales.customer_payments_fit() is
+    'Makes what stores stream table sales.customer_payments anew if its columns are no longer those of the query: types of what it reads '
+    'were altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
 -- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
 -- Returns the numbers of rows inserted and deleted.
--- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
+-- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state;
+-- writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
 -- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_public_customers.
@@ -3748,7 +3915,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      bigint := 400;
+    __few      integer := 400;
     v_new      bigint;
     v_unfound  bigint;
     v_reason   text; -- to recompute it
@@ -3760,9 +3927,11 @@ begin
 
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     select greatest(
-               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit 201) n),
+               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit
+                   201) n),
                (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit 201) n),
-               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null) limit 201) n)
+               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
+                   __self, null) limit 201) n)
            ),
            pg_current_snapshot(),
            nextval('sales.pgt_change_no'::regclass)
@@ -3812,61 +3981,39 @@ begin
         join changes2 o on o.customer_id = c.customer_id
         union all
         select
-            c.customer_id,
-            c.name,
-            o.order_id,
-            o.customer_id as c5,
+            c.customer_id, c.name, o.order_id, o.customer_id as c5,
             -(c.__mult * o.__mult) as __mult
         from changes1 c
         join changes2 o on o.customer_id = c.customer_id
     ),
     -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
     d2 as not materialized (
-        select
-            d1.customer_id as x,
-            d1.name as c31,
-            c.amount as c32,
-            c.captured_at as c33,
-            d1.__mult
+        select d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4, d1.__mult
         from d1
         join public.captured_payments c on c.order_id = d1.order_id
         union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            c2.__mult
+        select c.customer_id, c.name, c2.amount as __sum1, c2.captured_at as __max4, c2.__mult
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join changes3 c2 on c2.order_id = o.order_id
         union all
         select
-            d1.customer_id as x,
-            d1.name as c31,
-            c.amount as c32,
-            c.captured_at as c33,
+            d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4,
             -(d1.__mult * c.__mult) as __mult
         from d1
         join changes3 c on c.order_id = d1.order_id
     ),
     -- d3: d2, added up
     d3 as not materialized (
-        select
-            d.x as customer_id,
-            d.c31 as name,
-            d.c32 as __sum1,
-            d.c33 as __max4,
-            sum(d.__mult) as __mult
+        select d.customer_id, d.name, d.__sum1, d.__max4, sum(d.__mult) as __mult
         from d2 d
-        group by d.x, d.c31, d.c32, d.c33
+        group by d.customer_id, d.name, d.__sum1, d.__max4
         having sum(d.__mult) <> 0
     ),
     -- delta: by how much each group changes
     delta as materialized (
         select
-            d.customer_id,
-            d.name,
+            d.customer_id, d.name,
             sum(d.__mult) as __n,
             coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
             coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
@@ -3879,9 +4026,7 @@ begin
     -- met: each changed group, as it becomes and where it is
     met as materialized (
         select
-            r.ctid as __at,
-            d.customer_id,
-            d.name,
+            r.ctid as __at, d.customer_id, d.name,
             coalesce(r.__n, 0) + d.__n as __n,
             coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
             coalesce(r.__count2, 0) + d.__count2 as __count2,
@@ -3899,14 +4044,7 @@ begin
     ),
     -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
     fresh as not materialized (
-        select
-            c.customer_id as customer_id,
-            c.name as name,
-            count(*) as __n,
-            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            count(c2.amount) as __count2,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-            max(c2.captured_at) as __max4
+        select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
         join public.captured_payments c2 on c2.order_id = o.order_id
@@ -3916,13 +4054,7 @@ begin
     -- found: the same, with what was lost
     found as materialized (
         select
-            m.__at,
-            m.customer_id,
-            m.name,
-            m.__n,
-            m.__sum1,
-            m.__count2,
-            m.__odd3,
+            m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
             case when m.__lost then f.__max4 else m.__max4 end as __max4
         from met m
         left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
@@ -3949,11 +4081,15 @@ begin
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select sum(x.__mult), x.customer_id, x.name, x.paid
         from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then
+                f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36
+                then '-Infinity' else 'Infinity' end end as paid
             from found f
             where f.__n > 0
             union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1
+                when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then
+                '-Infinity' else 'Infinity' end end as paid
             from found f
             join sales.customer_payments_rows r on r.ctid = f.__at
         ) x
@@ -3964,14 +4100,19 @@ begin
            count(f.__at),
            count(*) filter (where f.__n < 0),
            case
-               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult = 0)
+               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult
+                   = 0)
                    or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) c where c.__mult = 0)
-                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null) c where c.__mult = 0)
+                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null)
+                       c where c.__mult = 0)
                then 'a source was truncated'
                when __few is not null and greatest(
-                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit __few) n),
-                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit __few) n),
-                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null) limit __few) n)
+                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null)
+                       limit __few) n),
+                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit
+                       __few) n),
+                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
+                       __self, null) limit __few) n)
                ) = __few
                then 'many changes came at once'
            end,
@@ -3982,13 +4123,16 @@ begin
     perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.customer_payments_merge() is 'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.customer_payments_merge() is
+    'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and '
+    'deleted. (Sluice: sales in sales)';
 
 -- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
 -- Reads what the query reads.
 -- From stream_tables.customer_payments in the spec.
 --
--- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those of the
+-- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those
+-- of the
 -- rows, which are made later; p_as is null and says so.
 create function sales.customer_payments_computed(p_as anyelement)
     returns setof anyelement
@@ -4002,8 +4146,7 @@ with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id,
-        c.name as name,
+        c.customer_id as customer_id, c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
         count(c2.amount) as __count2,
@@ -4018,7 +4161,8 @@ select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s
 $function$;
-comment on function sales.customer_payments_computed(anyelement) is 'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
+comment on function sales.customer_payments_computed(anyelement) is
+    'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.customer_payments and applies the difference.
 -- Returns the numbers of rows inserted and deleted.
@@ -4044,22 +4188,9 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select
-            s.__at,
-            q.__comes,
-            q.customer_id,
-            q.name,
-            q.__n,
-            q.__sum1,
-            q.__count2,
-            q.__odd3,
-            q.__max4,
-            s.customer_id as __was1,
-            s.name as __was2,
-            s.__n as __was3,
-            s.__sum1 as __was4,
-            s.__count2 as __was5,
-            s.__odd3 as __was6,
-            s.__max4 as __was7
+            s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3,
+            q.__max4, s.customer_id as __was1, s.name as __was2, s.__n as __was3,
+            s.__sum1 as __was4, s.__count2 as __was5, s.__odd3 as __was6, s.__max4 as __was7
         from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
         full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
         where q.__comes is null
@@ -4073,26 +4204,14 @@ begin
     -- delta: what comes and goes
     delta as not materialized (
         select
-            d.customer_id,
-            d.name,
-            d.__n,
-            d.__sum1,
-            d.__count2,
-            d.__odd3,
-            d.__max4,
+            d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4,
             1::bigint as __mult
         from differ d
         where d.__comes
         union all
         select
-            d.__was1 as customer_id,
-            d.__was2 as name,
-            d.__was3 as __n,
-            d.__was4 as __sum1,
-            d.__was5 as __count2,
-            d.__was6 as __odd3,
-            d.__was7 as __max4,
-            -1
+            d.__was1 as customer_id, d.__was2 as name, d.__was3 as __n, d.__was4 as __sum1,
+            d.__was5 as __count2, d.__was6 as __odd3, d.__was7 as __max4, -1
         from differ d
         where d.__at is not null
     ),
@@ -4116,7 +4235,9 @@ begin
     -- What reads this stream table reads the same delta.
     logged1 as (
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1 when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1
+            when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity'
+            else 'Infinity' end end as paid
         from delta d
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
@@ -4128,14 +4249,17 @@ begin
     perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.customer_payments_rebuild() is
+    'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. '
+    '(Sluice: sales in sales)';
 
 -- Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_refresh_history.
 -- From stream_tables.customer_payments in the spec.
 --
 -- p_always: note it even if nothing changed.
-create function sales.customer_payments_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
+create function sales.customer_payments_refresh(p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted
+    bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -4155,7 +4279,8 @@ begin
         when s.seen is null then 'what it has seen is not known any more'
     end,
            -- Numbers tell that there are few new changes, unless transactions were at work then, whose numbers are older.
-           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
+               pg_snapshot_xmax(s.seen)
     into v_reason, v_few
     from sales.pgt_stream_table_state s
     where s.stream_table = 'sales.customer_payments'
@@ -4205,7 +4330,8 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of public.captured_payments'
         into v_reason
-        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass) most
+        from (select greatest(1000, 0.04 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'public.captured_payments'::regclass)
+            most
         where (
             select count(*)
             from (
@@ -4240,7 +4366,8 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.customer_payments_refresh(bool) is 'Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
+comment on function sales.customer_payments_refresh(bool) is
+    'Brings stream table sales.customer_payments up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
 
 -- Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it.
 -- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.customer_payments_rows.
@@ -4261,7 +4388,8 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
+    where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and
+        (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -4283,7 +4411,8 @@ begin
     else
         perform
         from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
+        where s.stream_table = 'sales.customer_payments' and s.suspended_at is null and s.checked_at not between clock_timestamp() -
+            interval '900 milliseconds' and clock_timestamp()
         for update skip locked;
     end if;
     if not found then
@@ -4295,7 +4424,8 @@ begin
         from sales.pgt_stream_tables t
         where t.pgt_schema = 'sales' and t.pgt_name = 'customer_payments';
         -- Noted once, and never suspended: it goes on by itself when the source is well again.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.last_error is distinct from v_problem) then
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.last_error is distinct
+            from v_problem) then
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values ('sales.customer_payments', v_started, 'differential', left(v_problem, 1000));
             raise warning using message = 'stream table sales.customer_payments: ' || v_problem;
@@ -4325,7 +4455,8 @@ begin
                 continue when v_again;
             end if;
             v_problem := left(sqlerrm, 1000) || case sqlstate
-                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.'
+                when '23502' then '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or '
+                    'its DDL, generate and apply.'
                 else ''
             end;
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
@@ -4342,9 +4473,12 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.customer_payments_tick(bool) is 'Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
+comment on function sales.customer_payments_tick(bool) is
+    'Refreshes stream table sales.customer_payments if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales '
+    'in sales)';
 
--- The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing
+-- The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen
+-- nothing
 -- and will be recomputed.
 -- Reads sales.pgt_stream_table_state, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
 -- From stream_tables.customer_payments in the spec.
@@ -4393,10 +4527,13 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.customer_payments_waiting() is 'The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
+comment on function sales.customer_payments_waiting() is
+    'The change logs that stream table sales.customer_payments follows, and how many of their rows it has not seen; null if it has seen '
+    'nothing and will be recomputed. (Sluice: sales in sales)';
 
 -- How stream table sales.customer_payments is kept up to date, and where it stands, line by line.
--- Reads sales.pgt_stream_table_state, pg_index, sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments.
+-- Reads sales.pgt_stream_table_state, pg_index, sales.changes_public_customers, sales.changes_public_orders,
+-- sales.changes_public_captured_payments.
 -- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_explain()
     returns setof text
@@ -4430,7 +4567,8 @@ begin
         from sales.customer_payments_waiting() w;
     return query
         select unnest(array[
-                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') ||
+                       coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
                    'last error: ' || t.last_error,
                    'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
                ])
@@ -4444,13 +4582,15 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.customer_payments_explain() is 'How stream table sales.customer_payments is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
+comment on function sales.customer_payments_explain() is
+    'How stream table sales.customer_payments is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null,
-    'merge_groups', 'calculated', 2, 'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
+    'merge_groups', 'calculated', 2, 'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS '
+        'last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
@@ -4503,13 +4643,16 @@ WHERE paid >= 500
     end if;
 end;
 $function$;
-comment on function sales.best_customers_attach() is 'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
+comment on function sales.best_customers_attach() is
+    'Makes stream table sales.best_customers where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
--- Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way.
+-- Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were
+-- altered, or a new version defines it in another way.
 -- Writes sales.best_customers_rows, sales.best_customers, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
--- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its columns.
+-- Views of yours on it are not dropped: the error says which stand in the way. It keeps its options, and whatever was granted on it or its
+-- columns.
 create function sales.best_customers_fit()
     returns void
     language plpgsql
@@ -4524,7 +4667,8 @@ declare
     v_each   text;
 begin
     update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = 'sales.best_customers';
-    if v_remake is not true and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null then
+    if v_remake is not true and to_regclass('sales.best_customers_rows') is not null and to_regclass('sales.best_customers') is not null
+        then
         create view sales.pgt_probe as
         select q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash
         from (
@@ -4566,7 +4710,8 @@ WHERE paid >= 500
             union all
             select a.*, t.attname, c.relowner
             from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
+            -- that there will be
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[])
             cross join aclexplode(t.attacl) a
             where c.oid = to_regclass('sales.best_customers')
         ) g
@@ -4585,7 +4730,8 @@ WHERE paid >= 500
         get stacked diagnostics v_detail = pg_exception_detail;
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other '
+                'objects depend on it: drop them, refresh it, and create them again',
             detail = v_detail,
             hint = 'Drop them, refresh it, and create them again.';
     end;
@@ -4596,9 +4742,12 @@ WHERE paid >= 500
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = 'sales.best_customers';
 end;
 $function$;
-comment on function sales.best_customers_fit() is 'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were altered, or a new version defines it in another way. (Sluice: sales in sales)';
+comment on function sales.best_customers_fit() is
+    'Makes what stores stream table sales.best_customers anew if its columns are no longer those of the query: types of what it reads were '
+    'altered, or a new version defines it in another way. (Sluice: sales in sales)';
 
--- Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled.
+-- Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until
+-- sales.best_customers_swap finds the new ones filled.
 -- Writes sales.best_customers_rows, sales.best_customers_rows_old, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
@@ -4629,7 +4778,8 @@ begin
     if v_dependents is not null then
         raise exception using
             errcode = '2BP01',
-            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again',
+            message = 'stream table sales.best_customers must be made anew, as its definition or types of what it reads changed, but other '
+                'objects depend on it: drop them, refresh it, and create them again',
             detail = v_dependents,
             hint = 'Drop them, refresh it, and create them again.';
     end if;
@@ -4638,7 +4788,8 @@ begin
     then
         alter table sales.best_customers_rows rename to best_customers_rows_old;
         for v_index in
-            select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid = to_regclass('sales.best_customers_rows_old')
+            select i.indexrelid, i.indexrelid::regclass as name from pg_index i where i.indrelid =
+                to_regclass('sales.best_customers_rows_old')
         loop
             execute format('alter index %s rename to %I', v_index.name, 'pgt_old_' || v_index.indexrelid);
         end loop;
@@ -4648,9 +4799,12 @@ begin
     perform sales.best_customers_attach();
 end;
 $function$;
-comment on function sales.best_customers_aside() is 'Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until sales.best_customers_swap finds the new ones filled. (Sluice: sales in sales)';
+comment on function sales.best_customers_aside() is
+    'Begins to make stream table sales.best_customers anew beside what stores it: readers go on with the old rows until '
+    'sales.best_customers_swap finds the new ones filled. (Sluice: sales in sales)';
 
--- Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old.
+-- Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for
+-- whoever reads the old.
 -- Reads sales.pgt_stream_table_state; writes sales.best_customers, sales.best_customers_rows_old.
 -- From stream_tables.best_customers in the spec.
 create function sales.best_customers_swap()
@@ -4664,7 +4818,8 @@ declare
     v_again text[];
     v_each  text;
 begin
-    if to_regclass('sales.best_customers_rows_old') is null or not exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is not null) then
+    if to_regclass('sales.best_customers_rows_old') is null or not exists
+        (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is not null) then
         return;
     end if;
     v_again := array(
@@ -4680,7 +4835,8 @@ begin
             union all
             select a.*, t.attname, c.relowner
             from pg_class c
-            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[]) -- that there will be
+            -- that there will be
+            join pg_attribute t on t.attrelid = c.oid and t.attname = any (array['customer_id', 'name', 'paid']::name[])
             cross join aclexplode(t.attacl) a
             where c.oid = to_regclass('sales.best_customers')
         ) g
@@ -4701,14 +4857,18 @@ exception when lock_not_available or deadlock_detected then
     raise notice '%', 'stream table sales.best_customers shows its old rows until nobody reads them: the next tick tries again';
 end;
 $function$;
-comment on function sales.best_customers_swap() is 'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most for whoever reads the old. (Sluice: sales in sales)';
+comment on function sales.best_customers_swap() is
+    'Shows the new rows of stream table sales.best_customers in the place of the old ones, once they are filled; waits two seconds at most '
+    'for whoever reads the old. (Sluice: sales in sales)';
 
 -- Applies unread rows of its sources' change logs to stream table sales.best_customers.
 -- Returns the numbers of rows inserted and deleted.
--- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
+-- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows,
+-- sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
--- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_sales_customer_payments.
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
+-- sales.unread_sales_customer_payments.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4724,7 +4884,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      bigint := 1000;
+    __few      integer := 1000;
     v_new      bigint;
     v_unfound  bigint;
     v_reason   text; -- to recompute it
@@ -4736,7 +4896,8 @@ begin
 
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     select greatest(
-               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) limit 501) n)
+               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
+                   null) limit 501) n)
            ),
            pg_current_snapshot(),
            nextval('sales.pgt_change_no'::regclass)
@@ -4763,9 +4924,7 @@ begin
     -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
     delta as materialized (
         select
-            d.customer_id,
-            d.name,
-            d.paid,
+            d.customer_id, d.name, d.paid,
             sum(d.__mult)::bigint as __mult,
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from d1 d
@@ -4777,7 +4936,8 @@ begin
     found as materialized (
         select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
         from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
+        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
+            distinct from d.name and r.paid is not distinct from d.paid
     ),
     removed as (
         delete from sales.best_customers_rows r
@@ -4800,10 +4960,12 @@ begin
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
            (select count(*) from found f where f.__was + f.__mult < 0),
            case
-               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c where c.__mult = 0)
+               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c
+                   where c.__mult = 0)
                then 'a source was truncated'
                when __few is not null and greatest(
-                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) limit __few) n)
+                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments,
+                       __self, null) limit __few) n)
                ) = __few
                then 'many changes came at once'
            end,
@@ -4814,7 +4976,9 @@ begin
     perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.best_customers_merge() is 'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.best_customers_merge() is
+    'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and '
+    'deleted. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.best_customers and applies the difference.
 -- Returns the numbers of rows inserted and deleted.
@@ -4842,7 +5006,8 @@ begin
     if found then
         delete from sales.best_customers_rows r
         using sales.best_customers_rows s
-        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is not distinct from r.paid and s.ctid < r.ctid;
+        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is
+            not distinct from r.paid and s.ctid < r.ctid;
     end if;
 
     with
@@ -4850,15 +5015,9 @@ begin
     signed as not materialized (
         select q.customer_id, q.name, q.paid, 1 as __mult
         from (
-with
--- d1: σ(customer_payments)
-d1 as not materialized (
-    select c.customer_id, c.name, c.paid, 1 as __mult
-    from sales.customer_payments c
-    where c.paid >= 500
-)
-select customer_id, name, paid
-from d1
+select c.customer_id, c.name, c.paid
+from sales.customer_payments c
+where c.paid >= 500
 ) q
         union all
         select s.customer_id, s.name, s.paid, -s.__mult
@@ -4867,9 +5026,7 @@ from d1
     -- delta: the same, added up
     delta as materialized (
         select
-            d.customer_id,
-            d.name,
-            d.paid,
+            d.customer_id, d.name, d.paid,
             sum(d.__mult)::bigint as __mult,
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from signed d
@@ -4880,7 +5037,8 @@ from d1
     found as materialized (
         select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
         from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
+        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
+            distinct from d.name and r.paid is not distinct from d.paid
     ),
     removed as (
         delete from sales.best_customers_rows r
@@ -4908,7 +5066,9 @@ from d1
     perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.best_customers_rebuild() is
+    'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'sales in sales)';
 
 -- Brings stream table sales.best_customers up to date, by its changes if it can, and notes that.
 -- Reads and writes sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_refresh_history.
@@ -4935,7 +5095,8 @@ begin
         when s.seen is null then 'what it has seen is not known any more'
     end,
            -- Numbers tell that there are few new changes, unless transactions were at work then, whose numbers are older.
-           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+           pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
+               pg_snapshot_xmax(s.seen)
     into v_reason, v_few
     from sales.pgt_stream_table_state s
     where s.stream_table = 'sales.best_customers'
@@ -4945,7 +5106,8 @@ begin
         -- Where so much has changed, computing everything is cheaper.
         select 'many changed rows of sales.customer_payments'
         into v_reason
-        from (select greatest(1000, 0.2 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass) most
+        from (select greatest(1000, 0.2 * r.reltuples)::bigint as rows from pg_class r where r.oid = 'sales.customer_payments'::regclass)
+            most
         where (
             select count(*)
             from (
@@ -4983,7 +5145,8 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.best_customers_refresh(bool) is 'Brings stream table sales.best_customers up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
+comment on function sales.best_customers_refresh(bool) is
+    'Brings stream table sales.best_customers up to date, by its changes if it can, and notes that. (Sluice: sales in sales)';
 
 -- Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it.
 -- Reads and writes sales.pgt_stream_table_state, sales.pgt_refresh_history; writes sales.best_customers_rows.
@@ -5004,7 +5167,8 @@ declare
 begin
     perform
     from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
+    where s.stream_table = 'sales.best_customers' and s.suspended_at is null and
+        (p_now or s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp());
     if not found then
         return;
     end if;
@@ -5026,7 +5190,8 @@ begin
     else
         perform
         from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.best_customers' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval '900 milliseconds' and clock_timestamp()
+        where s.stream_table = 'sales.best_customers' and s.suspended_at is null and s.checked_at not between clock_timestamp() - interval
+            '900 milliseconds' and clock_timestamp()
         for update skip locked;
     end if;
     if not found then
@@ -5038,7 +5203,8 @@ begin
         from sales.pgt_stream_tables t
         where t.pgt_schema = 'sales' and t.pgt_name = 'best_customers';
         -- Noted once, and never suspended: it goes on by itself when the source is well again.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.last_error is distinct from v_problem) then
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.last_error is distinct
+            from v_problem) then
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values ('sales.best_customers', v_started, 'differential', left(v_problem, 1000));
             raise warning using message = 'stream table sales.best_customers: ' || v_problem;
@@ -5082,7 +5248,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.best_customers_tick(bool) is 'Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
+comment on function sales.best_customers_tick(bool) is
+    'Refreshes stream table sales.best_customers if that is due; an error is noted, and the third in a row suspends it. (Sluice: sales in '
+    'sales)';
 
 -- The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing
 -- and will be recomputed.
@@ -5111,7 +5279,9 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.best_customers_waiting() is 'The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
+comment on function sales.best_customers_waiting() is
+    'The change logs that stream table sales.best_customers follows, and how many of their rows it has not seen; null if it has seen '
+    'nothing and will be recomputed. (Sluice: sales in sales)';
 
 -- How stream table sales.best_customers is kept up to date, and where it stands, line by line.
 -- Reads sales.pgt_stream_table_state, pg_index, sales.changes_sales_customer_payments.
@@ -5146,7 +5316,8 @@ begin
         from sales.best_customers_waiting() w;
     return query
         select unnest(array[
-                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+                   'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') ||
+                       coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
                    'last error: ' || t.last_error,
                    'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
                ])
@@ -5160,7 +5331,8 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.best_customers_explain() is 'How stream table sales.best_customers is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
+comment on function sales.best_customers_explain() is
+    'How stream table sales.best_customers is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, query
@@ -5200,7 +5372,9 @@ begin
     raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
 end;
 $function$;
-comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in sales)';
+comment on function sales.pgt_filling(text) is
+    'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in '
+    'sales)';
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
 -- They are sales.large_orders, which follow the same tables.
@@ -5219,7 +5393,9 @@ begin
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
 end;
 $function$;
-comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
+comment on function sales.large_orders_apply_pending(bool) is
+    'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
+    'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 
 -- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
 -- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
@@ -5247,7 +5423,8 @@ begin
     -- They are filled from one snapshot, so one frontier is that of all.
     select s.seen,
            (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
-           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as suspended
+           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders'))
+               as suspended
     into v_state
     from sales.pgt_stream_table_state s
     where s.stream_table = 'sales.large_orders';
@@ -5274,12 +5451,15 @@ begin
     delete from sales.pending_public_orders p;
     perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
     update sales.pgt_stream_table_state s
-    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0, last_error = null
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
+        last_error = null
     where s.stream_table in ('sales.large_orders');
     return v_total;
 end;
 $function$;
-comment on function sales.large_orders_catch_up() is 'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
+comment on function sales.large_orders_catch_up() is
+    'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that '
+    'were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
 
 -- Lets the triggers of public.orders keep sales.large_orders up to date,
 -- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
@@ -5294,7 +5474,8 @@ create function sales.large_orders_go_live()
 as $function$
 begin
     lock table public.orders in share row exclusive mode;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and (s.seen is null or s.refit or not s.logged))
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
+        (s.seen is null or s.refit or not s.logged))
         or exists (
             select
             from sales.pgt_source_config c
@@ -5315,7 +5496,9 @@ begin
     return true;
 end;
 $function$;
-comment on function sales.large_orders_go_live() is 'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; false if they are not filled or a source was altered. (Sluice: sales in sales)';
+comment on function sales.large_orders_go_live() is
+    'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; '
+    'false if they are not filled or a source was altered. (Sluice: sales in sales)';
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
@@ -5365,7 +5548,10 @@ begin
     end if;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill_immediate() is 'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with. (Sluice: sales in sales)';
+comment on procedure sales.pgt_fill_immediate() is
+    'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is '
+    'applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with. (Sluice: sales in '
+    'sales)';
 
 -- The full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
@@ -5386,7 +5572,8 @@ begin
             errcode = '42704',
             message = 'stream table not found: ' || coalesce(p_name, '<null>'),
             detail = 'Extension sales has no stream table of this name.',
-            hint = coalesce('Its stream tables: ' || (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales.pgt_stream_table_config c) || '.', '');
+            hint = coalesce('Its stream tables: ' ||
+                (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales.pgt_stream_table_config c) || '.', '');
     elsif p_name = any (v_names) then
         return p_name;
     elsif cardinality(v_names) > 1 then
@@ -5399,9 +5586,11 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema. (Sluice: sales in sales)';
+comment on function sales.pgt_stream_table(text) is
+    'The full name of a stream table that is named with or without its schema. (Sluice: sales in sales)';
 
--- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.
+-- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be
+-- wrong for good.
 -- Reads pgt_stream_table_config, pgt_source_reader.
 create function sales.pgt_read_only()
     returns trigger
@@ -5424,7 +5613,9 @@ begin
         hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
 end;
 $function$;
-comment on function sales.pgt_read_only() is 'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good. (Sluice: sales in sales)';
+comment on function sales.pgt_read_only() is
+    'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be '
+    'wrong for good. (Sluice: sales in sales)';
 
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
@@ -5439,7 +5630,9 @@ as $function$
     cross join make_interval(secs => s.setting::float8 / 1000) t (after)
     where s.name = 'statement_timeout' and s.setting <> '0' and clock_timestamp() >= statement_timestamp() + t.after
 $function$;
-comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in sales)';
+comment on function sales.pgt_time_was_up() is
+    'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in '
+    'sales)';
 
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
@@ -5460,20 +5653,25 @@ begin
     case sales.pgt_stream_table(p_name)
         when 'sales.large_orders' then
             perform sales.pgt_require_sources('sales.large_orders');
-            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.large_orders_refresh(true) r;
+            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from
+                sales.large_orders_refresh(true) r;
         when 'sales.customer_payments' then
             perform sales.pgt_require_sources('sales.customer_payments');
-            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.customer_payments_refresh(true) r;
+            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from
+                sales.customer_payments_refresh(true) r;
         when 'sales.best_customers' then
             perform sales.pgt_require_sources('sales.customer_payments');
             perform sales.customer_payments_refresh(false);
             perform sales.pgt_require_sources('sales.best_customers');
-            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from sales.best_customers_refresh(true) r;
+            select r.refresh_id, r.mode, r.inserted, r.deleted into refresh_id, mode, inserted, deleted from
+                sales.best_customers_refresh(true) r;
     end case;
     return next;
 end;
 $function$;
-comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.refresh_stream_table(text) is
+    'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in '
+    'sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
@@ -5485,7 +5683,8 @@ begin
     call sales.pgt_fill_immediate();
     commit;
     set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.logged) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.logged)
+        then
         perform sales.pgt_filling('sales.large_orders');
         begin
             perform sales.pgt_require_sources('sales.large_orders');
@@ -5500,7 +5699,8 @@ begin
     end if;
     commit;
     set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null and not s.logged) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' and s.seen is null and not
+        s.logged) then
         perform sales.pgt_filling('sales.customer_payments');
         begin
             perform sales.pgt_require_sources('sales.customer_payments');
@@ -5515,7 +5715,8 @@ begin
     end if;
     commit;
     set transaction isolation level read committed;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null and not s.logged) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' and s.seen is null and not
+        s.logged) then
         perform sales.pgt_filling('sales.best_customers');
         begin
             perform sales.pgt_require_sources('sales.best_customers');
@@ -5531,7 +5732,9 @@ begin
     commit;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in sales)';
+comment on procedure sales.pgt_fill() is
+    'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in '
+    'sales)';
 
 -- How each stream table of extension sales is doing, those first that others read.
 -- Reads pgt_stream_tables.
@@ -5553,7 +5756,8 @@ as $function$
     select t.pgt_name::text, t.status, t.effective_mode, t.schedule, t.staleness, t.consecutive_errors, t.last_error
     from sales.pgt_stream_tables t
 $function$;
-comment on function sales.pgt_status() is 'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
+comment on function sales.pgt_status() is
+    'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
 
 -- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
 -- Reads pgt_refresh_history.
@@ -5593,7 +5797,8 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function sales.get_refresh_history(text, int4) is 'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
+comment on function sales.get_refresh_history(text, int4) is
+    'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
 
 -- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
 -- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
@@ -5610,7 +5815,8 @@ begin
     return query select 'sales.best_customers', w.source, w.log, w.waiting from sales.best_customers_waiting() w;
 end;
 $function$;
-comment on function sales.pgt_waiting() is 'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
+comment on function sales.pgt_waiting() is
+    'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
 
 -- How a stream table is kept up to date, and where it stands, line by line.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
@@ -5634,7 +5840,8 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.explain_st(text) is 'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
+comment on function sales.explain_st(text) is
+    'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
 -- Writes pgt_stream_table_state; notifies pg_trickle_alert.
@@ -5653,7 +5860,8 @@ begin
     where s.stream_table = v_name;
 end;
 $function$;
-comment on function sales.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
+comment on function sales.resume_stream_table(text) is
+    'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
 -- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the
 -- next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
@@ -5727,7 +5935,10 @@ end$sql$,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''));
 end;
 $function$;
-comment on function sales.pgt_comparison(regclass, regprocedure) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
+comment on function sales.pgt_comparison(regclass, regprocedure) is
+    'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if '
+    'the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: '
+    'sales in sales)';
 
 -- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
 -- many it has too many.
@@ -5810,7 +6021,9 @@ begin
     return query select v_counts[1], v_counts[2];
 end;
 $function$;
-comment on function sales.check_stream_table(text) is 'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how many it has too many. (Sluice: sales in sales)';
+comment on function sales.check_stream_table(text) is
+    'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and '
+    'how many it has too many. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
@@ -5835,13 +6048,16 @@ begin
     v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', v_error)::text;
     -- A notification holds less than 8000 bytes.
     if octet_length(v_alert) > 7900 then
-        v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', left(v_error, 500))::text;
+        v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error',
+            left(v_error, 500))::text;
     end if;
     perform pg_notify('pg_trickle_alert', v_alert);
     return null;
 end;
 $function$;
-comment on function sales.pgt_stream_table_alert() is 'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about. (Sluice: sales in sales)';
+comment on function sales.pgt_stream_table_alert() is
+    'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about. '
+    '(Sluice: sales in sales)';
 
 -- Calls the alert for transitions only; other refreshes pay for the condition.
 create trigger pgt_stream_table_alert
@@ -5852,7 +6068,8 @@ create trigger pgt_stream_table_alert
         or (old.suspended_at is null) <> (new.suspended_at is null)
     )
     execute function sales.pgt_stream_table_alert();
-comment on trigger pgt_stream_table_alert on sales.pgt_stream_table_state is 'Calls the alert for transitions only; other refreshes pay for the condition.';
+comment on trigger pgt_stream_table_alert on sales.pgt_stream_table_state is
+    'Calls the alert for transitions only; other refreshes pay for the condition.';
 
 -- Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer
 -- ones; returns how many. It waits for nobody, and notes an error with the task.
@@ -5895,7 +6112,9 @@ exception when others then
     return 0::bigint;
 end;
 $function$;
-comment on function sales.pgt_trim_history(int4) is 'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; returns how many. It waits for nobody, and notes an error with the task. (Sluice: sales in sales)';
+comment on function sales.pgt_trim_history(int4) is
+    'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; '
+    'returns how many. It waits for nobody, and notes an error with the task. (Sluice: sales in sales)';
 
 -- They run with their owner's rights, so not everybody may call them.
 revoke execute on function sales.pgt_waiting(), sales.explain_st(text) from public;
@@ -6027,7 +6246,9 @@ begin
     return v_total;
 end;
 $function$;
-comment on function sales.pgt_prune() is 'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales in sales)';
+comment on function sales.pgt_prune() is
+    'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales '
+    'in sales)';
 
 insert into sales.pgt_tasks (task) values ('change logs: pruning');
 
@@ -6068,7 +6289,8 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function sales.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
+comment on function sales.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -6158,7 +6380,8 @@ begin
             perform sales.best_customers_attach();
         end if;
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit and not s.logged) then
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.seen is null and not s.refit
+        and not s.logged) then
         perform sales.large_orders_rebuild();
     end if;
     if to_regclass('sales.pending_public_orders') is not null then -- it is missing where the source cannot be followed
@@ -6166,7 +6389,9 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: sales in sales)';
+comment on function sales.attach(bool) is
+    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
+    'sales in sales)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
 -- Reads pg_trigger, pg_proc, pg_publication; locks sales.pgt_origin.
@@ -6186,7 +6411,17 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_before_public_orders']::name[])
+        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
+            'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
+            'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
+            'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_insert_public_captured_payments',
+            'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments',
+            'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments',
+            'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments',
+            'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments',
+            'sales_log_row_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders',
+            'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders',
+            'sales_now_before_public_orders']::name[])
           and p.pronamespace = 'sales'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -6194,15 +6429,18 @@ begin
         execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
     delete from sales.pgt_source_state;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.best_customers';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table =
+        'sales.best_customers';
     perform sales.pgt_drop_own('sales.best_customers', 'sales.best_customers_rows', 'sales.best_customers_rows_old');
         perform sales.pgt_drop_own('sales.best_customers_rows');
         perform sales.pgt_drop_own('sales.best_customers_rows_old');
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.customer_payments';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table =
+        'sales.customer_payments';
     perform sales.pgt_drop_own('sales.customer_payments', 'sales.customer_payments_rows', 'sales.customer_payments_rows_old');
         perform sales.pgt_drop_own('sales.customer_payments_rows');
         perform sales.pgt_drop_own('sales.customer_payments_rows_old');
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table = 'sales.large_orders';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false where s.stream_table =
+        'sales.large_orders';
     perform sales.pgt_drop_own('sales.large_orders', 'sales.large_orders_rows', 'sales.large_orders_rows_old');
         perform sales.pgt_drop_own('sales.large_orders_rows');
         perform sales.pgt_drop_own('sales.large_orders_rows_old');
@@ -6214,7 +6452,8 @@ begin
     perform sales.pgt_drop_own('sales.pending_public_orders');
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did not make stays. (Sluice: sales in sales)';
+comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did '
+    'not make stays. (Sluice: sales in sales)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes stream tables and their logs, and pgt_origin.
@@ -6239,7 +6478,8 @@ begin
     if to_regclass('sales.changes_sales_customer_payments') is not null then
         truncate sales.changes_sales_customer_payments;
     end if;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'sales.large_orders';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table =
+        'sales.large_orders';
     begin
         if sales.pgt_sources_fit('sales.large_orders') then
             perform sales.large_orders_refresh(true);
@@ -6247,7 +6487,8 @@ begin
     exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
         raise warning using message = 'stream table sales.large_orders: ' || left(sqlerrm, 1000);
     end;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'sales.customer_payments';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table =
+        'sales.customer_payments';
     begin
         if sales.pgt_sources_fit('sales.customer_payments') then
             perform sales.customer_payments_refresh(true);
@@ -6255,7 +6496,8 @@ begin
     exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
         raise warning using message = 'stream table sales.customer_payments: ' || left(sqlerrm, 1000);
     end;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table = 'sales.best_customers';
+    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity' where s.stream_table =
+        'sales.best_customers';
     begin
         if sales.pgt_sources_fit('sales.best_customers') then
             perform sales.best_customers_refresh(true);
@@ -6270,7 +6512,9 @@ begin
     update sales.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function sales.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
+comment on function sales.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -6307,9 +6551,12 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in sales)';
+comment on function sales.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in '
+    'sales)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
 -- Reads and writes nothing.
 create procedure sales.pgt_commit()
     language plpgsql
@@ -6319,9 +6566,12 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: sales in sales)';
+comment on procedure sales.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: sales in sales)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -6352,7 +6602,8 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
+            clock_timestamp()
         for update skip locked
     );
     if found then
@@ -6364,7 +6615,8 @@ begin
     call sales.pgt_commit();
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: sales in sales)';
+comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
+    'it goes; several sessions may call it at once. (Sluice: sales in sales)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -6391,7 +6643,8 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
+            clock_timestamp()
         for update skip locked
     );
     if found then
@@ -6428,10 +6681,11 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
+comment on procedure sales.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'db212a4bc4fef24992673ee61444c562', 'plain');
+values ('sales', '1.0.0', 'd5e93d34dd425a3c4aae988e807baa93', 'plain');
 
 select sales.attach();
 

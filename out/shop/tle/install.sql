@@ -62,7 +62,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -71,7 +72,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -84,7 +86,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -107,8 +110,10 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: shop in pgtrickle).'
+                when v_found.name = 'pgtrickle.pgt_extension' then
+                    'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
 end;
@@ -132,7 +137,8 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is 'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_extension is
+    'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
 
 -- Settings of extension shop, changed by its owner with update; spec_value is what the spec says.
 create table pgtrickle.pgt_settings (
@@ -140,7 +146,8 @@ create table pgtrickle.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_settings is
+    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.pgt_settings', '');
 
 -- Refuses settings that no code reads and values that it could not read.
@@ -154,7 +161,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -176,7 +184,9 @@ begin
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -189,12 +199,18 @@ begin
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table pgtrickle.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
+                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_settings_check() is
+    'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -203,7 +219,8 @@ create trigger pgt_settings_check
     execute function pgtrickle.pgt_settings_check();
 comment on trigger pgt_settings_check on pgtrickle.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
+-- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
 create function pgtrickle.pgt_setting(p_name text)
@@ -216,10 +233,13 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
@@ -248,7 +268,9 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_setting(text) is
+    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
+    'spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -262,7 +284,8 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_origin is
+    'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.pgt_origin', '');
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
@@ -279,7 +302,8 @@ create table pgtrickle.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table pgtrickle.pgt_version_history is 'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_version_history is
+    'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.pgt_version_history', '');
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
@@ -289,7 +313,8 @@ create table pgtrickle.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
@@ -353,7 +378,8 @@ create table pgtrickle.pgt_inbox_progress (
     stuck_at      timestamptz not null default '-infinity',
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_progress is
+    'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 -- Reads and writes nothing.
@@ -390,41 +416,51 @@ begin
     return v_bucket = p_worker_id;
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
+    'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_0 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_1 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_2 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_3 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_4 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_5 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_6 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_7 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
--- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then
+-- it
 -- has become a dead letter.
 -- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
 -- From inboxes.max_attempts in the spec.
@@ -483,20 +519,25 @@ begin
     perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_finish_attempts.
-        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
+            v_inbox.inbox_schema, v_inbox.inbox_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
-    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from it.
+    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from
+    -- it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is
+    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: '
+    'then it has become a dead letter. (Sluice: shop in pgtrickle)';
 
--- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.
+-- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how
+-- many.
 -- Reads pgt_inbox_config, pgt_inbox_progress and the inbox's requeue; reads and writes the inbox, pgt_attempts_0 and so on.
 -- From inboxes.max_attempts in the spec.
 create function pgtrickle.pgt_finish_attempts(p_inbox text, p_requeue text)
@@ -516,7 +557,8 @@ begin
     from pgtrickle.pgt_inbox_config c
     where c.inbox_name = p_inbox;
     -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
-    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null)
+    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not
+        null)
     into v_hashes
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
@@ -556,7 +598,8 @@ begin
             for update of o skip locked
         ))
         $sql$, v_inbox.inbox_schema, v_inbox.inbox_table, p_requeue)
-    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed', coalesce((
+    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed',
+        coalesce((
         select p.floor_at
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = p_inbox
@@ -567,7 +610,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_finish_attempts(text, text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_finish_attempts(text, text) is
+    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns '
+    'how many. (Sluice: shop in pgtrickle)';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -598,7 +643,9 @@ create table pgtrickle.order_events (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events is
+    'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in '
+    'pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.order_events', '');
 
 -- The processing order of inbox order_events.
@@ -609,29 +656,38 @@ comment on index pgtrickle.order_events_order is 'The processing order of inbox 
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_claim_cursor is
+    'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_rescan_after is
+    'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_alone_until is
+    'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in '
+    'pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
 create sequence pgtrickle.order_events_fence minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_fence is
+    'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
--- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+-- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas
+-- instead.
 --
 -- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.order_events_summary).
 create sequence pgtrickle.order_events_received minvalue 0 start 1;
-comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_received is
+    'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas '
+    'instead. (Sluice: shop in pgtrickle)';
 
 -- Numbers the deltas of inbox order_events.
 create sequence pgtrickle.order_events_delta_no;
@@ -663,11 +719,14 @@ create table pgtrickle.order_events_deltas (
     last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_deltas is
+    'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Finds how far claims of inbox order_events have come among messages that share one received_at.
 create index order_events_deltas_last on pgtrickle.order_events_deltas (no) where last_at is not null;
-comment on index pgtrickle.order_events_deltas_last is 'Finds how far claims of inbox order_events have come among messages that share one received_at.';
+comment on index pgtrickle.order_events_deltas_last is
+    'Finds how far claims of inbox order_events have come among messages that share one received_at.';
 
 -- Counts of the messages in inbox order_events per event type, up to the last fold.
 create table pgtrickle.order_events_totals (
@@ -677,7 +736,8 @@ create table pgtrickle.order_events_totals (
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.order_events_totals is 'Counts of the messages in inbox order_events per event type, up to the last fold. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_totals is
+    'Counts of the messages in inbox order_events per event type, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- What happened in inbox order_events in each second of the last minute, up to the last fold.
 create table pgtrickle.order_events_rates (
@@ -686,7 +746,8 @@ create table pgtrickle.order_events_rates (
     calls      bigint      not null default 0,
     duplicates bigint      not null default 0
 );
-comment on table pgtrickle.order_events_rates is 'What happened in inbox order_events in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_rates is
+    'What happened in inbox order_events in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events that claims must not miss although their cursor has passed them:
 -- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
@@ -697,7 +758,9 @@ create table pgtrickle.order_events_requeue (
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.order_events_requeue is 'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_requeue is
+    'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due '
+    'again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take requeued messages of inbox order_events.
 create index order_events_requeue_due on pgtrickle.order_events_requeue (due_at, event_id);
@@ -713,7 +776,8 @@ create table pgtrickle.order_events_dead (
     dead_at  timestamptz not null default clock_timestamp(),
     alerted  boolean     not null default false
 );
-comment on table pgtrickle.order_events_dead is 'The dead letters of inbox order_events and whether each was alerted. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_dead is
+    'The dead letters of inbox order_events and whether each was alerted. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events that are still to be alerted.
 create index order_events_dead_new on pgtrickle.order_events_dead (dead_at) where not alerted;
@@ -729,7 +793,9 @@ create table pgtrickle.order_events_expired (
     processed     bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_expired is
+    'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them. (Sluice: shop in '
+    'pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_expired', '');
 
 -- Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.
@@ -737,10 +803,13 @@ create table pgtrickle.order_events_alerted (
     event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null
 );
-comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events_alerted is
+    'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop '
+    'in pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.order_events_alerted', '');
 
--- What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+-- What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has
+-- deleted is expired.
 create view pgtrickle.order_events_counted as
 with progress as materialized (
     select p.folded_no, p.counted_at
@@ -761,7 +830,9 @@ select d.event_type,
 from pgtrickle.order_events_deltas d
 where d.event_type is not null
   and d.no > coalesce((select p.folded_no from progress p), 0);
-comment on view pgtrickle.order_events_counted is 'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_counted is
+    'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention '
+    'has deleted is expired. (Sluice: shop in pgtrickle)';
 
 -- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
 create view pgtrickle.order_events_counts as
@@ -793,10 +864,12 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_counts is
+    'Exact counts of inbox order_events per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.order_events_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Reads pgtrickle.order_events_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue,
+-- pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 --
 -- New messages are counted by the time they were received, see pgtrickle.order_events_settle.
@@ -824,7 +897,8 @@ begin
 
     if new.processed_at is not null then
         insert into pgtrickle.order_events_deltas (event_type, processed, processing_us)
-        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then
+            least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
         insert into pgtrickle.order_events_deltas (event_type, dead_letter) values (new.event_type, 1);
         insert into pgtrickle.order_events_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
@@ -837,12 +911,15 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_inserted() is
+    'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_inserted() from public;
 
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.
--- Reads the statement's rows and pgtrickle.order_events, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Reads the statement's rows and pgtrickle.order_events, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue,
+-- pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_updated()
     returns trigger
@@ -862,7 +939,9 @@ begin
         select min(c.event_type collate "C"),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
@@ -884,7 +963,9 @@ begin
             select c.event_type,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
@@ -907,7 +988,8 @@ begin
         delete from pgtrickle.order_events_requeue q
         using old_rows o
         where q.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
+              3);
     end if;
 
     -- A message that is pending after an update may lie behind the cursor.
@@ -928,12 +1010,14 @@ begin
         delete from pgtrickle.order_events_dead d
         using old_rows o
         where d.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
+          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
+              >= 3);
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_updated() is
+    'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_updated() from public;
 
@@ -961,12 +1045,14 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_moved() is
+    'Keeps the counts of inbox order_events exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_moved() from public;
 
 -- Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.
--- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue,
+-- pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_deleted()
     returns trigger
@@ -992,8 +1078,11 @@ begin
     select c.event_type,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where (o.processed_at is not null or o.retry_count >= 3)) c
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0)
+    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
+        (o.processed_at is not null or o.retry_count >= 3)) c
     group by c.event_type;
 
     delete from pgtrickle.order_events_requeue q using old_rows o where q.event_id = o.event_id;
@@ -1001,12 +1090,14 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_deleted() is
+    'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_deleted() from public;
 
 -- Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress.
+-- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead,
+-- pgtrickle.pgt_inbox_progress.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_truncated()
     returns trigger
@@ -1030,12 +1121,16 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_truncated() is
+    'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_truncated() from public;
 
--- Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.
--- Reads pgtrickle.order_events, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
+-- Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes
+-- messages.
+-- Reads pgtrickle.order_events, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue,
+-- pgtrickle.order_events_dead.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_applied()
     returns trigger
@@ -1064,7 +1159,9 @@ begin
         select c.event_type,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
@@ -1082,7 +1179,9 @@ begin
         select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0)
         from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
     end if;
 
@@ -1105,7 +1204,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_applied() is
+    'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication '
+    'changes messages. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_applied() from public;
 
@@ -1123,7 +1224,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_revived() is
+    'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop '
+    'in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_revived() from public;
 
@@ -1133,7 +1236,8 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.order_events_updated();
-comment on trigger sluice_updated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
+comment on trigger sluice_updated on pgtrickle.order_events is
+    'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
@@ -1155,7 +1259,9 @@ create trigger sluice_inserted
         or new.available_at is not null)
     execute function pgtrickle.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
+comment on trigger sluice_inserted on pgtrickle.order_events is
+    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
+    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -1164,7 +1270,8 @@ create trigger sluice_moved
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle.order_events_moved();
 alter table pgtrickle.order_events enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
+comment on trigger sluice_moved on pgtrickle.order_events is
+    'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
@@ -1180,7 +1287,8 @@ create trigger sluice_applied
     for each row
     execute function pgtrickle.order_events_applied();
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
+comment on trigger sluice_applied on pgtrickle.order_events is
+    'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
 
 -- Keeps what inbox order_events has alerted to what is dead.
 create trigger sluice_revived
@@ -1192,7 +1300,8 @@ alter table pgtrickle.order_events_dead enable always trigger sluice_revived;
 comment on trigger sluice_revived on pgtrickle.order_events_dead is 'Keeps what inbox order_events has alerted to what is dead.';
 
 -- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
+-- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves
+-- pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
 -- From inboxes.order_events in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
@@ -1225,7 +1334,8 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
+    -- rows that it locked have this number or that of a savepoint, above it
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -1280,7 +1390,8 @@ begin
         return;
     end if;
 
-    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) >
+        extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -1303,7 +1414,8 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle.order_events_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -1350,7 +1462,9 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.order_events_claim_cursor c;
+        perform setval('pgtrickle.order_events_claim_cursor'::regclass,
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from
+            pgtrickle.order_events_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
             insert into pgtrickle.order_events_deltas (last_at, last_id) values (received_at, event_id);
@@ -1384,7 +1498,8 @@ begin
                 for update of i skip locked
             loop
                 if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
+                        'pgtrickle.order_events_alone_until'::regclass);
                     continue when v_died;
                 end if;
                 v_count := v_count + 1;
@@ -1393,7 +1508,8 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.order_events_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval('pgtrickle.order_events_rescan_after'::regclass,
+                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
     end if;
@@ -1404,7 +1520,8 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_claim(int4, int4, int4) is
+    'Claims pending messages of inbox order_events: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of inbox order_events in processing order, without a lock.
 -- Reads pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress.
@@ -1467,7 +1584,8 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function pgtrickle.order_events_first_pending(int4) is 'The first pending messages of inbox order_events in processing order, without a lock. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_first_pending(int4) is
+    'The first pending messages of inbox order_events in processing order, without a lock. (Sluice: shop in pgtrickle)';
 
 -- Stores a message in inbox order_events; false if its id was there.
 -- Writes pgtrickle.order_events and, for the duplicate rate, pgtrickle.order_events_deltas.
@@ -1497,7 +1615,8 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is
+    'Stores a message in inbox order_events; false if its id was there. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it.
 -- Writes pgtrickle.order_events.
@@ -1526,7 +1645,9 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_mark_processed(text) is
+    'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.
 -- Writes pgtrickle.order_events.
@@ -1575,7 +1696,9 @@ begin
         end;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_mark_failed(text, text) is
+    'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.
 -- Writes pgtrickle.order_events.
@@ -1620,10 +1743,13 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_replay(text[], text, bool) is
+    'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.
--- Reads pgtrickle.order_events_counted, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.order_events_received.
+-- Reads pgtrickle.order_events_counted, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events,
+-- pgtrickle.order_events_requeue, pgtrickle.order_events_received.
 -- From inboxes.order_events in the spec.
 --
 -- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
@@ -1650,7 +1776,8 @@ declare
     v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as
+        folded_no, coalesce(p.received_no, 0) as received_no
     into v_at
     from (select) one
     left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'order_events'
@@ -1689,7 +1816,8 @@ begin
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
     -- An infinite received_at has no age that json could show: a thousand years stand for it.
-    select greatest(0, round(extract(epoch from clock_timestamp() - min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
+    select greatest(0, round(extract(epoch from clock_timestamp() -
+        min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
     into oldest_pending_age_sec
     from (
         (
@@ -1711,7 +1839,9 @@ begin
     ) o;
 end;
 $function$;
-comment on function pgtrickle.order_events_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_summary() is
+    'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table. '
+    '(Sluice: shop in pgtrickle)';
 
 -- How inbox order_events is doing, as jsonb.
 -- Reads pgtrickle.order_events_summary.
@@ -1777,7 +1907,8 @@ as $function$
            'pgtrickle.order_events',
            true,
            3,
-           round(extract(epoch from make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
+           round(extract(epoch from make_interval(hours =>
+               least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
            s.pending_count,
            s.dlq_count,
            s.processed_count,
@@ -1787,7 +1918,8 @@ as $function$
     from pgtrickle.order_events_summary() s
     join pgtrickle.pgt_inbox_config c on c.inbox_name = 'order_events'
 $function$;
-comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_status() is
+    'The state of inbox order_events as inbox_status() reports it. (Sluice: shop in pgtrickle)';
 
 -- The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.
 -- Reads pgtrickle.order_events_dead, pgtrickle.order_events_requeue, pgtrickle.order_events.
@@ -1816,10 +1948,13 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_errors() is
+    'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Adds the deltas of inbox order_events to its totals and rates; returns how many.
--- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
+-- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and
+-- pgtrickle.order_events_rates.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_fold()
     returns bigint
@@ -1900,10 +2035,13 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_fold() is
+    'Adds the deltas of inbox order_events to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
--- Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
--- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_totals, pgtrickle.order_events_requeue.
+-- Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many
+-- messages it requeued.
+-- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_totals,
+-- pgtrickle.order_events_requeue.
 -- From inboxes.order_events in the spec.
 --
 -- Floor and counts may pass a moment once everything received before it is known. So: publish the moment (the fence) and
@@ -1946,9 +2084,11 @@ begin
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.order_events_fence f;
+    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass,
+        greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.order_events_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
-    select coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
+    select coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) as received, clock_timestamp() as at into
+        v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -2070,9 +2210,11 @@ begin
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
     insert into pgtrickle.pgt_inbox_progress (
-        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
+        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders,
+            noted_at, cursor_at, stuck_at
     ) values (
-        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
+        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received,
+            v_holders,
         case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
@@ -2081,7 +2223,9 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_settle() is
+    'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many '
+    'messages it requeued. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.order_events_counts, pgtrickle.order_events, pgtrickle.order_events_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -2146,7 +2290,9 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.order_events_audit() is 'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_audit() is
+    'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are '
+    'missing. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever.
 -- Reads pgtrickle.order_events_dead; deletes from pgtrickle.order_events; writes pgtrickle.order_events_expired.
@@ -2187,7 +2333,8 @@ begin
         ),
         counted as (
             insert into pgtrickle.order_events_expired as e (event_type, processed, processing_us)
-            select g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at) then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
+            select g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at) then
+                least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
             from gone g
             group by g.event_type
             order by g.event_type -- two sessions that drain at once lock rows in one order
@@ -2215,7 +2362,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_drain(int4) is 'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_drain(int4) is
+    'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.
 -- Reads pgtrickle.order_events; writes pgtrickle.order_events_requeue.
@@ -2233,7 +2382,8 @@ begin
     v_ids := array(
         select q.event_id
         from pgtrickle.order_events_requeue q
-        where not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3)
+        where not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
+            3)
         limit 10000
         for update skip locked
     );
@@ -2244,10 +2394,12 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_tidy() is
+    'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
+-- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals,
+-- pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_rebuild()
     returns bigint
@@ -2262,13 +2414,16 @@ begin
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox order_events: counts' for update;
     delete from pgtrickle.order_events_deltas;
     delete from pgtrickle.order_events_totals;
-    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.order_events_fence f;
+    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass,
+        greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.order_events_fence f;
     insert into pgtrickle.order_events_totals (event_type, received, processed, dead_letter, processing_us)
     select n.event_type,
            count(*) filter (where n.received_at < v_counted),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then
+               least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where n.processed_at is not null), 0)
     from pgtrickle.order_events n
     group by n.event_type;
 
@@ -2281,9 +2436,11 @@ begin
     insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
         'order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n),
-        coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - (select count(*) from pgtrickle.order_events i where i.received_at >= v_counted)
+        coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) -
+            (select count(*) from pgtrickle.order_events i where i.received_at >= v_counted)
     );
-    perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
+    perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false),
+        setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
 
     delete from pgtrickle.order_events_dead d
     where not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
@@ -2300,7 +2457,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_rebuild() is
+    'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 -- From inboxes.order_events in the spec.
@@ -2311,7 +2470,8 @@ create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count,
+        i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
         select p.floor_at
@@ -2326,20 +2486,24 @@ create view pgtrickle.order_events_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.order_events_requeue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_pending is
+    'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 -- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.order_events_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_dlq is
+    'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.
 -- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead, pgtrickle.order_events_alerted; notifies pg_trickle_alert.
@@ -2408,7 +2572,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_alert() is 'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_alert() is
+    'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
 -- From inboxes.order_events in the spec.
@@ -2419,7 +2585,8 @@ select c.event_type,
        c.dead_letter,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.order_events_counts c;
-comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_stats is
+    'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.order_events_fence'::regclass, 0);
 
@@ -2470,7 +2637,8 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is '
+    'set. (Sluice: shop in pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.payments', '');
 
 -- The processing order of inbox payments.
@@ -2481,29 +2649,36 @@ comment on index pgtrickle.payments_order is 'The processing order of inbox paym
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_claim_cursor is
+    'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_rescan_after is
+    'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_alone_until is
+    'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
 create sequence pgtrickle.payments_fence minvalue 0 start 0;
-comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_fence is
+    'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
 -- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
 --
 -- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.payments_summary).
 create sequence pgtrickle.payments_received minvalue 0 start 1;
-comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_received is
+    'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas '
+    'instead. (Sluice: shop in pgtrickle)';
 
 -- Numbers the deltas of inbox payments.
 create sequence pgtrickle.payments_delta_no;
@@ -2535,11 +2710,13 @@ create table pgtrickle.payments_deltas (
     last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
     last_id       text collate "C"
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments_deltas is
+    'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of inbox payments have come among messages that share one received_at.
 create index payments_deltas_last on pgtrickle.payments_deltas (no) where last_at is not null;
-comment on index pgtrickle.payments_deltas_last is 'Finds how far claims of inbox payments have come among messages that share one received_at.';
+comment on index pgtrickle.payments_deltas_last is
+    'Finds how far claims of inbox payments have come among messages that share one received_at.';
 
 -- Counts of the messages in inbox payments per event type, up to the last fold.
 create table pgtrickle.payments_totals (
@@ -2549,7 +2726,8 @@ create table pgtrickle.payments_totals (
     dead_letter   bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.payments_totals is 'Counts of the messages in inbox payments per event type, up to the last fold. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments_totals is
+    'Counts of the messages in inbox payments per event type, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- What happened in inbox payments in each second of the last minute, up to the last fold.
 create table pgtrickle.payments_rates (
@@ -2558,7 +2736,8 @@ create table pgtrickle.payments_rates (
     calls      bigint      not null default 0,
     duplicates bigint      not null default 0
 );
-comment on table pgtrickle.payments_rates is 'What happened in inbox payments in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments_rates is
+    'What happened in inbox payments in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments that claims must not miss although their cursor has passed them:
 -- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
@@ -2569,7 +2748,9 @@ create table pgtrickle.payments_requeue (
     received_at timestamptz not null,
     due_at      timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.payments_requeue is 'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments_requeue is
+    'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again '
+    'later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take requeued messages of inbox payments.
 create index payments_requeue_due on pgtrickle.payments_requeue (due_at, event_id);
@@ -2601,7 +2782,9 @@ create table pgtrickle.payments_expired (
     processed     bigint not null default 0,
     processing_us bigint not null default 0
 ) with (fillfactor = 50);
-comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments_expired is
+    'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them. (Sluice: shop in '
+    'pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.payments_expired', '');
 
 -- Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.
@@ -2609,10 +2792,13 @@ create table pgtrickle.payments_alerted (
     event_id text        collate "C" not null primary key,
     dead_at  timestamptz not null
 );
-comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments_alerted is
+    'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in '
+    'pgtrickle)';
 select pg_catalog.pg_extension_config_dump('pgtrickle.payments_alerted', '');
 
--- What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+-- What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has
+-- deleted is expired.
 create view pgtrickle.payments_counted as
 with progress as materialized (
     select p.folded_no, p.counted_at
@@ -2633,7 +2819,9 @@ select d.event_type,
 from pgtrickle.payments_deltas d
 where d.event_type is not null
   and d.no > coalesce((select p.folded_no from progress p), 0);
-comment on view pgtrickle.payments_counted is 'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_counted is
+    'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has '
+    'deleted is expired. (Sluice: shop in pgtrickle)';
 
 -- Exact counts of inbox payments per event type; processed includes what retention has deleted.
 create view pgtrickle.payments_counts as
@@ -2665,10 +2853,12 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_counts is
+    'Exact counts of inbox payments per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.payments_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Reads pgtrickle.payments_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue,
+-- pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
 --
 -- New messages are counted by the time they were received, see pgtrickle.payments_settle.
@@ -2696,7 +2886,8 @@ begin
 
     if new.processed_at is not null then
         insert into pgtrickle.payments_deltas (event_type, processed, processing_us)
-        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then
+            least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
         insert into pgtrickle.payments_deltas (event_type, dead_letter) values (new.event_type, 1);
         insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
@@ -2709,7 +2900,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_inserted() is
+    'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.payments_inserted() from public;
 
@@ -2734,7 +2927,9 @@ begin
         select min(c.event_type collate "C"),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
@@ -2756,7 +2951,9 @@ begin
             select c.event_type,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
@@ -2805,7 +3002,8 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_updated() is
+    'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_updated() from public;
 
@@ -2833,12 +3031,14 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_moved() is
+    'Keeps the counts of inbox payments exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_moved() from public;
 
 -- Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.
--- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue,
+-- pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_deleted()
     returns trigger
@@ -2864,8 +3064,11 @@ begin
     select c.event_type,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where (o.processed_at is not null or o.retry_count >= 3)) c
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0)
+    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
+        (o.processed_at is not null or o.retry_count >= 3)) c
     group by c.event_type;
 
     delete from pgtrickle.payments_requeue q using old_rows o where q.event_id = o.event_id;
@@ -2873,12 +3076,14 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_deleted() is
+    'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_deleted() from public;
 
 -- Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress.
+-- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead,
+-- pgtrickle.pgt_inbox_progress.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_truncated()
     returns trigger
@@ -2902,12 +3107,16 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_truncated() is
+    'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.payments_truncated() from public;
 
--- Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.
--- Reads pgtrickle.payments, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes
+-- messages.
+-- Reads pgtrickle.payments, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue,
+-- pgtrickle.payments_dead.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_applied()
     returns trigger
@@ -2936,7 +3145,9 @@ begin
         select c.event_type,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            count(*) filter (where c.processed_at is null and c.retry_count < 3),
            count(*) filter (where c.retry_count >= 3)
@@ -2954,7 +3165,9 @@ begin
         select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
            coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
            coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
+           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then
+               least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where c.processed_at is not null), 0)
         from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
     end if;
 
@@ -2977,7 +3190,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_applied() is
+    'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes '
+    'messages. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_applied() from public;
 
@@ -2995,7 +3210,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_revived() is
+    'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.payments_revived() from public;
 
@@ -3005,7 +3222,8 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.payments_updated();
-comment on trigger sluice_updated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
+comment on trigger sluice_updated on pgtrickle.payments is
+    'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
@@ -3027,7 +3245,9 @@ create trigger sluice_inserted
         or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
+comment on trigger sluice_inserted on pgtrickle.payments is
+    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
+    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -3036,7 +3256,8 @@ create trigger sluice_moved
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle.payments_moved();
 alter table pgtrickle.payments enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
+comment on trigger sluice_moved on pgtrickle.payments is
+    'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
@@ -3052,7 +3273,8 @@ create trigger sluice_applied
     for each row
     execute function pgtrickle.payments_applied();
 alter table pgtrickle.payments enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
+comment on trigger sluice_applied on pgtrickle.payments is
+    'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
 -- Keeps what inbox payments has alerted to what is dead.
 create trigger sluice_revived
@@ -3064,7 +3286,8 @@ alter table pgtrickle.payments_dead enable always trigger sluice_revived;
 comment on trigger sluice_revived on pgtrickle.payments_dead is 'Keeps what inbox payments has alerted to what is dead.';
 
 -- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
+-- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves
+-- pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
 -- From inboxes.payments in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
@@ -3097,7 +3320,8 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
+    -- rows that it locked have this number or that of a savepoint, above it
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_floor    timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -3152,7 +3376,8 @@ begin
         return;
     end if;
 
-    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) >
+        extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -3222,7 +3447,9 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.payments_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.payments_claim_cursor c;
+        perform setval('pgtrickle.payments_claim_cursor'::regclass,
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from
+            pgtrickle.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
             insert into pgtrickle.payments_deltas (last_at, last_id) values (received_at, event_id);
@@ -3265,7 +3492,8 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.payments_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval('pgtrickle.payments_rescan_after'::regclass,
+                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
     end if;
@@ -3276,7 +3504,8 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_claim(int4, int4, int4) is
+    'Claims pending messages of inbox payments: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of inbox payments in processing order, without a lock.
 -- Reads pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress.
@@ -3339,7 +3568,8 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function pgtrickle.payments_first_pending(int4) is 'The first pending messages of inbox payments in processing order, without a lock. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_first_pending(int4) is
+    'The first pending messages of inbox payments in processing order, without a lock. (Sluice: shop in pgtrickle)';
 
 -- Stores a message in inbox payments; false if its id was there.
 -- Writes pgtrickle.payments and, for the duplicate rate, pgtrickle.payments_deltas.
@@ -3369,7 +3599,8 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is
+    'Stores a message in inbox payments; false if its id was there. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
@@ -3398,7 +3629,9 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_mark_processed(text) is
+    'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.
 -- Writes pgtrickle.payments.
@@ -3447,7 +3680,9 @@ begin
         end;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_mark_failed(text, text) is
+    'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop '
+    'in pgtrickle)';
 
 -- Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.
 -- Writes pgtrickle.payments.
@@ -3492,10 +3727,13 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_replay(text[], text, bool) is
+    'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.
--- Reads pgtrickle.payments_counted, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.payments_received.
+-- Reads pgtrickle.payments_counted, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue,
+-- pgtrickle.payments_received.
 -- From inboxes.payments in the spec.
 --
 -- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
@@ -3522,7 +3760,8 @@ declare
     v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
 begin
-    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as
+        folded_no, coalesce(p.received_no, 0) as received_no
     into v_at
     from (select) one
     left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'payments'
@@ -3561,7 +3800,8 @@ begin
 
     -- Two index probes: the oldest above the floor, and the oldest of the requeue.
     -- An infinite received_at has no age that json could show: a thousand years stand for it.
-    select greatest(0, round(extract(epoch from clock_timestamp() - min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
+    select greatest(0, round(extract(epoch from clock_timestamp() -
+        min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
     into oldest_pending_age_sec
     from (
         (
@@ -3583,7 +3823,9 @@ begin
     ) o;
 end;
 $function$;
-comment on function pgtrickle.payments_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_summary() is
+    'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table. '
+    '(Sluice: shop in pgtrickle)';
 
 -- How inbox payments is doing, as jsonb.
 -- Reads pgtrickle.payments_summary.
@@ -3649,7 +3891,8 @@ as $function$
            'pgtrickle.payments',
            true,
            3,
-           round(extract(epoch from make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
+           round(extract(epoch from make_interval(hours =>
+               least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
            s.pending_count,
            s.dlq_count,
            s.processed_count,
@@ -3688,7 +3931,9 @@ as $function$
         limit 20
     ) e
 $function$;
-comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_errors() is
+    'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Adds the deltas of inbox payments to its totals and rates; returns how many.
 -- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
@@ -3772,10 +4017,13 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_fold() is
+    'Adds the deltas of inbox payments to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
--- Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
--- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_totals, pgtrickle.payments_requeue.
+-- Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it
+-- requeued.
+-- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_totals,
+-- pgtrickle.payments_requeue.
 -- From inboxes.payments in the spec.
 --
 -- Floor and counts may pass a moment once everything received before it is known. So: publish the moment (the fence) and
@@ -3818,7 +4066,8 @@ begin
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.payments_fence f;
+    select to_timestamp(setval('pgtrickle.payments_fence'::regclass,
+        greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.payments_fence f;
     v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
     select coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
@@ -3942,9 +4191,11 @@ begin
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
     insert into pgtrickle.pgt_inbox_progress (
-        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
+        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders,
+            noted_at, cursor_at, stuck_at
     ) values (
-        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
+        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received,
+            v_holders,
         case when v_note then v_now else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
@@ -3953,7 +4204,9 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_settle() is
+    'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many '
+    'messages it requeued. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.
 -- Reads pgtrickle.payments_counts, pgtrickle.payments, pgtrickle.payments_requeue; writes pgtrickle.pgt_inbox_progress.
@@ -4018,7 +4271,9 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.payments_audit() is 'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_audit() is
+    'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever.
 -- Reads pgtrickle.payments_dead; deletes from pgtrickle.payments; writes pgtrickle.payments_expired.
@@ -4059,7 +4314,8 @@ begin
         ),
         counted as (
             insert into pgtrickle.payments_expired as e (event_type, processed, processing_us)
-            select g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at) then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
+            select g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at) then
+                least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
             from gone g
             group by g.event_type
             order by g.event_type -- two sessions that drain at once lock rows in one order
@@ -4087,7 +4343,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_drain(int4) is 'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_drain(int4) is
+    'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.
 -- Reads pgtrickle.payments; writes pgtrickle.payments_requeue.
@@ -4116,10 +4374,12 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_tidy() is
+    'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
+-- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals,
+-- pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_rebuild()
     returns bigint
@@ -4134,13 +4394,16 @@ begin
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox payments: counts' for update;
     delete from pgtrickle.payments_deltas;
     delete from pgtrickle.payments_totals;
-    select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.payments_fence f;
+    select to_timestamp(setval('pgtrickle.payments_fence'::regclass,
+        greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.payments_fence f;
     insert into pgtrickle.payments_totals (event_type, received, processed, dead_letter, processing_us)
     select n.event_type,
            count(*) filter (where n.received_at < v_counted),
            count(*) filter (where n.processed_at is not null),
            count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then
+               least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+               (where n.processed_at is not null), 0)
     from pgtrickle.payments n
     group by n.event_type;
 
@@ -4153,7 +4416,8 @@ begin
     insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
         'payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n),
-        coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - (select count(*) from pgtrickle.payments i where i.received_at >= v_counted)
+        coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) -
+            (select count(*) from pgtrickle.payments i where i.received_at >= v_counted)
     );
     perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
 
@@ -4172,7 +4436,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_rebuild() is
+    'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
@@ -4183,7 +4449,8 @@ create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count,
+        i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.floor_at
@@ -4198,16 +4465,19 @@ create view pgtrickle.payments_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.payments_requeue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_pending is
+    'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.payments_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where i.processed_at is null and i.retry_count >= 3;
@@ -4280,7 +4550,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.payments_alert() is 'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_alert() is
+    'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop '
+    'in pgtrickle)';
 
 -- Statistics of inbox payments per event type, exact at every moment; processed survives retention.
 -- From inboxes.payments in the spec.
@@ -4291,7 +4563,8 @@ select c.event_type,
        c.dead_letter,
        round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
 from pgtrickle.payments_counts c;
-comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_stats is
+    'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.payments_fence'::regclass, 0);
 
@@ -4332,7 +4605,8 @@ begin
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
+    'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox.
@@ -4382,7 +4656,8 @@ begin
                     detail = 'Inbox order_events has no ordering and no priority.',
                     hint = 'Leave them out, or give the inbox that option in the spec.';
             end if;
-            return pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at);
+            return pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
         when 'payments' then
             if p_event_id is null then
                 raise exception using
@@ -4408,7 +4683,8 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
+    'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of an inbox in processing order; takes no lock.
 -- Reads the inbox.
@@ -4451,7 +4727,8 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_pending(text, int4) is
+    'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
 -- Locks rows of the inbox.
@@ -4506,7 +4783,9 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
+    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
+    'inbox. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -4530,7 +4809,9 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_processed(text, text) is
+    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -4554,7 +4835,9 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_failed(text, text, text) is
+    'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
@@ -4583,7 +4866,8 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
+    'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_paused.
@@ -4607,7 +4891,8 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pause_inbox(text) is
+    'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_paused.
@@ -4656,7 +4941,8 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_health(text) is
+    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
 -- Reads the inboxes.
@@ -4700,7 +4986,8 @@ begin
                     'errors', pgtrickle.order_events_errors(),
                     'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = 'order_events'),
                     'tasks', (
-                        select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error))
+                        select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error',
+                            t.last_error))
                         from pgtrickle.pgt_tasks t
                         where t.task in ('inbox order_events: counts', 'inbox order_events: retention')
                     )
@@ -4713,7 +5000,8 @@ begin
                     'errors', pgtrickle.payments_errors(),
                     'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = 'payments'),
                     'tasks', (
-                        select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error))
+                        select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error',
+                            t.last_error))
                         from pgtrickle.pgt_tasks t
                         where t.task in ('inbox payments: counts', 'inbox payments: retention')
                     )
@@ -4729,7 +5017,8 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_status(text) is
+    'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
 -- The tables and sequences of inboxes that are not there.
 -- Reads pg_class.
@@ -4797,7 +5086,8 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function pgtrickle.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -4850,7 +5140,9 @@ begin
     perform pgtrickle.pgt_note_version();
 end;
 $function$;
-comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.attach() is
+    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
 -- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
@@ -4879,7 +5171,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.detach() is
+    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
@@ -4900,7 +5194,9 @@ begin
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -4937,9 +5233,12 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
+    'pgtrickle)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
 -- Reads and writes nothing.
 create procedure pgtrickle.pgt_commit()
     language plpgsql
@@ -4949,9 +5248,12 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: shop in pgtrickle)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -5002,7 +5304,8 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+        -- or the clock was set back
+        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5050,7 +5353,8 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+        -- or the clock was set back
+        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5070,7 +5374,9 @@ begin
     call pgtrickle.pgt_commit();
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick() is
+    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may '
+    'call it at once. (Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -5119,7 +5425,8 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+        -- or the clock was set back
+        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5164,7 +5471,8 @@ begin
     where t.task = (
         select d.task
         from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+        -- or the clock was set back
+        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5182,7 +5490,8 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.tick_once() is
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -5211,10 +5520,11 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '4fb3305d11912f69a0152e74e70c45f0', 'extension');
+values ('shop', '1.0.0', '6cff784b7c41793164052032803824d8', 'extension');
 $tle$, null)
 where not exists (select from pgtle.available_extensions() a where a.name = 'shop');
 

@@ -5,7 +5,7 @@
         'name': 'events',
         'sql_name': 'events',
         'version': '1.0.0',
-        'digest': '3ed5c12216441382bdefb81074be8e26',
+        'digest': '9db029272cc10166e88f306e0eb75338',
         'schema': 'events',
         'sql_schema': 'events',
         'functions': ['tick_once', 'create_consumer_group'],

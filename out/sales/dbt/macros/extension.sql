@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'db212a4bc4fef24992673ee61444c562',
+        'digest': 'd5e93d34dd425a3c4aae988e807baa93',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],

@@ -5,7 +5,7 @@
         'name': 'shop',
         'sql_name': 'shop',
         'version': '1.0.0',
-        'digest': '4fb3305d11912f69a0152e74e70c45f0',
+        'digest': '6cff784b7c41793164052032803824d8',
         'schema': 'pgtrickle',
         'sql_schema': 'pgtrickle',
         'functions': ['tick_once', 'inbox_health'],
