@@ -3423,6 +3423,7 @@ begin
     end if;
 
     with
+    logs(log) as (values ('sales.pending_public_orders'::regclass)),
     -- Δ public.orders
     changes1 as materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
@@ -3904,6 +3905,9 @@ begin
     perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
 
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
+    with
+    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
+        ('sales.changes_public_captured_payments'::regclass))
     select greatest(
                (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit
                    201) n),
@@ -3927,6 +3931,8 @@ begin
 
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
+    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
+        ('sales.changes_public_captured_payments'::regclass)),
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
@@ -4873,6 +4879,8 @@ begin
     perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
 
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
+    with
+    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass))
     select greatest(
                (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
                    null) limit 501) n)
@@ -4893,6 +4901,7 @@ begin
 
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
+    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass)),
     -- d1: σ(Δ customer_payments)
     d1 as not materialized (
         select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
@@ -6663,4 +6672,4 @@ comment on procedure sales.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd5e93d34dd425a3c4aae988e807baa93', 'extension');
+values ('sales', '1.0.0', 'e9732ea9fd4b160c900c8f65deb025d8', 'extension');

@@ -5,7 +5,7 @@
         'name': 'sales',
         'sql_name': 'sales',
         'version': '1.0.0',
-        'digest': 'd5e93d34dd425a3c4aae988e807baa93',
+        'digest': 'e9732ea9fd4b160c900c8f65deb025d8',
         'schema': 'sales',
         'sql_schema': 'sales',
         'functions': ['refresh_stream_table', 'tick_once'],
