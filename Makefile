@@ -1,11 +1,18 @@
 .DEFAULT_GOAL := help
 
-# -p 2: two packages at a time, as each has a server of its own.
-# -count=1: what a test says of a server is not worth keeping.
-GOTEST := go test -p 2 -count=1 -timeout 30m
+SHELL := /bin/bash -o pipefail
+
+# Two packages at a time for each processor, as tests wait, too, and each package has servers of its own. No vet, which has a step of its own.
+# -count=1: what a test says of a server is not worth keeping. What is printed of a test that fails ends after 200 lines.
+GO_TEST = go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -count=1 -timeout $(TIMEOUT)
+TIMEOUT := 60m
+BRIEF = | go run ./tests/brief
 
 # First, so that nothing waits for them alone in the end.
-LONGEST := ./tests/upgrade ./tests/live
+LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups
+
+# All but what needs dbt.
+PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$')
 
 MAJORS := 14 15 16 17 18
 SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade ./tests/crash ./tests/examples
@@ -16,6 +23,10 @@ ENDS := 14 18
 BETWEEN := 16 17
 END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestGroups|TestDifferential|TestImmediate|TestUpgradedEqualsFresh)$$
 BETWEEN_TESTS := ^(TestContract|TestCommands|TestSources|TestVirtualColumns)$$
+
+# What test-fast runs beside the tests that need no server.
+FAST := ./tests/pgtest/... ./tests/isolation ./tests/live ./tests/live/sources
+FAST_TESTS := ^(TestContract|TestSources|TestInbox|TestGroups|TestDifferential|TestDatabase.*|TestTemplate.*)$$
 
 .PHONY: help
 help: ## show this help
@@ -34,37 +45,58 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 	go run ./cmd/sluice demo
 
 .PHONY: test
-test: deps ## vet, and run all tests
-	go vet ./...
-	$(GOTEST) $(LONGEST) ./...
+test: deps ## vet, and run all tests, long rows and dbt apart, in 8 minutes of two processors
+	go vet ./... && cd tests/migrations && go vet .
+	@$(MAKE) --no-print-directory -j2 test-packages test-migrations
+
+.PHONY: test-packages
+test-packages:
+	@$(GO_TEST) $(LONGEST) $(PACKAGES) $(BRIEF)
+
+.PHONY: test-migrations
+test-migrations: ## run the generated migrations under migration tools, whose tests are a module of their own
+	@(cd tests/migrations && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
+
+.PHONY: test-fast
+test-fast: export SLUICE_TEST_FAST = 1
+test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing
+	@.ci/fast
+	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/cmd/sandbox$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
+	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST) $(BRIEF)
+	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch or Java, plpgsql_check where it is missing, and what takes long (make test)"
+
+.PHONY: test-all
+test-all: ## run all tests, with long rows (all pairs of versions, many kills, 100,000 events, whole matrices), on 14 to 18, with pg_cron and dbt, in hours
+	SLUICE_TEST_LONG=1 $(MAKE) --no-print-directory TIMEOUT=6h test
+	@$(MAKE) --no-print-directory test-matrix test-cron test-dbt
 
 .PHONY: test-matrix
 test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
-	SLUICE_TEST_MATRIX=1 $(GOTEST) ./cmd/sandbox
+	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./cmd/sandbox $(BRIEF)
 	@for major in $(MAJORS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GOTEST) $(SERVER_TESTS) || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) $(SERVER_TESTS) $(BRIEF) || exit 1; \
 	done
 
 .PHONY: test-versions
 test-versions: deps ## run what shows most on the versions beside 15, in minutes
 	@for major in $(ENDS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GOTEST) -run '$(END_TESTS)' $(LONGEST) ./tests/isolation ./tests/live/commands ./tests/live/sources || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/isolation ./tests/live/commands ./tests/live/sources $(BRIEF) || exit 1; \
 	done
 	@for major in $(BETWEEN); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GOTEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/live/commands ./tests/live/sources || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/live/commands ./tests/live/sources $(BRIEF) || exit 1; \
 	done
 
 .PHONY: test-cron
 test-cron: deps ## prove the jobs with a pg_cron that knows seconds, which is built from its repository
-	bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GOTEST) ./tests/cron
+	@bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GO_TEST) ./tests/cron $(BRIEF)
 
 .PHONY: test-dbt
 test-dbt: deps ## run the generated dbt packages with dbt, which comes from PyPI into the user's cache directory
 	@.ci/dbt >/dev/null
-	$(GOTEST) ./tests/dbt
+	@$(GO_TEST) ./tests/dbt $(BRIEF)
 
 SOAK := 2h
 
@@ -82,7 +114,7 @@ verify-generate: ## fail if out/ is not what specs/ generate
 
 .PHONY: bench
 bench: deps ## measure claim, mark, insert and the views against plain tables
-	go run ./tests/bench
+	go run ./tests/bench -write docs/benchmarks.md
 
 .PHONY: fmt
 fmt: ## format the Go code

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
-	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -14,12 +13,9 @@ import (
 var dbtFunctions = []string{"refresh_stream_table", "tick_once", "enable_outbox", "create_consumer_group", "create_inbox", "inbox_health"}
 
 // dbtFiles are the dbt package: macros that install, upgrade, refresh and configure, tests, and the relations as sources.
-func (e *Extension) dbtFiles(released []upgrade.Manifest) (Files, error) {
+func (e *Extension) dbtFiles(leaps []leap) Files {
 	project := "sluice_" + strings.ReplaceAll(e.Name, "-", "_")
-	upgrades, err := e.dbtUpgrades(released, project)
-	if err != nil {
-		return nil, err
-	}
+	upgrades := dbtUpgrades(leaps, project)
 	data := render.DBT{
 		Extension: e.view, Project: project, Digest: e.Digest(),
 		Functions: e.functionsOf(dbtFunctions), Script: e.Install(Plain), Upgrades: upgrades, Sources: e.dbtSources(),
@@ -41,7 +37,7 @@ func (e *Extension) dbtFiles(released []upgrade.Manifest) (Files, error) {
 	for _, u := range upgrades {
 		files[fmt.Sprintf("%smacros/upgrade_%s_to_%s.sql", dir, u.From, u.To)] = execute("dbt/upgrade_script.sql", u)
 	}
-	return files, nil
+	return files
 }
 
 // functionsOf lists those functions of the extension's schema that this version has.
@@ -58,19 +54,13 @@ func (e *Extension) functionsOf(names []string) []string {
 }
 
 // dbtUpgrades lead from each released version to the next, and from the last to this one.
-func (e *Extension) dbtUpgrades(released []upgrade.Manifest, project string) ([]render.DBTUpgrade, error) {
+func dbtUpgrades(leaps []leap, project string) []render.DBTUpgrade {
 	var upgrades []render.DBTUpgrade
-	chain := e.chain(released)
-	for n := 1; n < len(chain); n++ {
-		from, to := chain[n-1], chain[n]
-		plan, err := Upgrade(from, to, false)
-		if err != nil {
-			return nil, fmt.Errorf("from version %s to %s: %w", from.Version, to.Version, err)
-		}
+	for n, l := range leaps {
 		upgrades = append(upgrades, render.DBTUpgrade{
-			No: n, From: from.Version, FromDigest: from.Digest(), To: to.Version, ToDigest: to.Digest(),
-			Losses: plan.Losses(), Script: UpgradeScript(from, to, plan), Project: project,
+			No: n + 1, From: l.from.Version, FromDigest: l.from.Digest(), To: l.to.Version, ToDigest: l.to.Digest(),
+			Losses: l.forth.plain.Losses(), Script: UpgradeScript(l.from, l.to, l.forth.plain), Project: project,
 		})
 	}
-	return upgrades, nil
+	return upgrades
 }

@@ -25,8 +25,9 @@ type Extension struct {
 	view                  render.Extension
 	places                map[string]origin // of names, by kind and name
 
-	Every   time.Duration // between two ticks
-	Queries []Query       // of the stream tables, in the order of their refreshes
+	Artifacts []string      // that the spec lists
+	Every     time.Duration // between two ticks
+	Queries   []Query       // of the stream tables, in the order of their refreshes
 }
 
 // Manifest describes the version, for upgrades from it and to it.

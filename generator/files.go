@@ -13,19 +13,20 @@ import (
 
 	"github.com/pgsluice/sluice/generator/docs"
 	"github.com/pgsluice/sluice/generator/migrations"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
 // Files are artifacts in memory: contents by slash-separated path below the output directory.
 type Files map[string]string
 
-// Files lays out the artifacts of an extension below its name, with the scripts that lead to it from the released versions.
+// Files lays out the artifacts that the spec lists, below the name of the extension, with the scripts that lead to it from the released versions.
 func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
-	return e.FilesFor(migrations.Plain, released)
+	return e.FilesOf(e.Artifacts, released)
 }
 
-// FilesFor is Files with the migrations laid out for a tool.
-func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manifest) (Files, error) {
+// FilesOf is Files of the artifacts named, as the spec spells them.
+func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Files, error) {
 	if err := e.Follows(released); err != nil {
 		return nil, err
 	}
@@ -34,40 +35,58 @@ func (e *Extension) FilesFor(format migrations.Format, released []upgrade.Manife
 	if err != nil {
 		return nil, err
 	}
-	// The kinds of artifacts know nothing of each other.
-	type made struct {
+	type written struct {
 		files Files
 		err   error
 	}
-	kinds := inParallel([]func() (Files, error){
-		func() (Files, error) { return e.extensionFiles(), nil },
-		func() (Files, error) { return e.upgradeFiles(leaps), nil },
-		func() (Files, error) { return e.tleFiles(leaps), nil },
-		func() (Files, error) { return e.migrationFiles(format, chain, leaps) },
-		func() (Files, error) { return e.dbtFiles(released) },
-		e.reference,
-	}, func(make func() (Files, error)) made {
-		files, err := make()
-		return made{files, err}
+	all := inParallel(artifacts, func(artifact string) written {
+		files, err := e.artifact(artifact, chain, leaps)
+		return written{files, err}
 	})
 	files := Files{}
-	for _, k := range kinds {
-		if k.err != nil {
-			return nil, k.err
+	for _, one := range all {
+		if one.err != nil {
+			return nil, one.err
 		}
-		maps.Copy(files, k.files)
+		maps.Copy(files, one.files)
 	}
 	return files, nil
 }
 
-// extensionFiles are the control file, the script that installs this version, the Makefile and the jobs.
+// artifact writes one of the artifacts, which know nothing of each other.
+func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap) (Files, error) {
+	switch name {
+	case spec.ArtifactExtension:
+		files := e.extensionFiles()
+		maps.Copy(files, e.upgradeFiles(leaps))
+		return files, nil
+	case spec.ArtifactMigrations:
+		return e.plainMigrations(leaps), nil
+	case spec.ArtifactJobs:
+		return e.jobFiles(), nil
+	case spec.ArtifactDocs:
+		return e.reference()
+	case spec.ArtifactTLE:
+		return e.tleFiles(leaps), nil
+	case spec.ArtifactDBT:
+		return e.dbtFiles(leaps), nil
+	}
+	return e.migrationFiles(migrations.Format(name), chain, leaps)
+}
+
+// extensionFiles are the control file, the script that installs this version, and the Makefile.
 func (e *Extension) extensionFiles() Files {
 	extension := e.Name + "/extension/"
-	files := Files{
+	return Files{
 		extension + e.Name + ".control":                e.control(),
 		extension + e.Name + "--" + e.Version + ".sql": e.extensionScript(),
 		extension + "Makefile":                         e.makefile(),
 	}
+}
+
+// jobFiles schedule the extension with pg_cron.
+func (e *Extension) jobFiles() Files {
+	files := Files{}
 	for name, text := range e.jobs {
 		files[e.Name+"/jobs/"+name] = text
 	}
@@ -155,16 +174,19 @@ func (f Files) stale(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// folders lists the folders that hold generated files and nothing else, also those of another format of migrations.
+// foldersOf are the folders below an extension's that hold generated files and nothing else.
+var foldersOf = []string{
+	"extension", "migrations", "migrations/deploy", "migrations/revert", "migrations/verify", "jobs", "docs", "tle",
+	"dbt", "dbt/macros", "dbt/models", "dbt/tests/generic",
+}
+
+// folders lists all of them, also those of artifacts that the spec does not list any more.
 func (f Files) folders() []string {
 	folders := map[string]bool{}
 	for path := range f {
-		folder := path[:strings.LastIndex(path, "/")]
-		folders[folder] = true
-		if strings.HasSuffix(folder, "/migrations") {
-			for _, below := range []string{"deploy", "revert", "verify"} {
-				folders[folder+"/"+below] = true
-			}
+		name, _, _ := strings.Cut(path, "/")
+		for _, folder := range foldersOf {
+			folders[name+"/"+folder] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(folders))

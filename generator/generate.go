@@ -65,8 +65,16 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 	return &Extension{
 		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects,
 		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every, places: b.origins,
-		Queries: compiled.queries(view.StreamTables),
+		Queries: compiled.queries(view.StreamTables), Artifacts: artifactsOf(s),
 	}
+}
+
+func artifactsOf(s *spec.Spec) []string {
+	var names []string
+	for _, a := range s.Artifacts {
+		names = append(names, a.Value)
+	}
+	return names
 }
 
 // all adds everything, in an order in which it can be created.

@@ -12,9 +12,6 @@ import (
 
 // migrationFiles are the scripts of the plain flavour, as a migration tool wants them.
 func (e *Extension) migrationFiles(format migrations.Format, chain []upgrade.Manifest, leaps []leap) (Files, error) {
-	if format == migrations.Plain {
-		return e.plainMigrations(leaps), nil
-	}
 	laid, err := series(chain, leaps).Files(format)
 	files := Files{}
 	for path, text := range laid {

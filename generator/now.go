@@ -38,12 +38,23 @@ func (p *planner) capture(n int) {
 // tablesOf are the tables that a view reads, each once.
 func tablesOf(view *ivm.View) []*catalog.Relation {
 	var tables []*catalog.Relation
-	algebra.Walk(view.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok && !slices.Contains(tables, read.Table) {
+	for _, read := range leaves(view) {
+		if !slices.Contains(tables, read.Table) {
 			tables = append(tables, read.Table)
 		}
-	})
+	}
 	return tables
+}
+
+// leaves are the places at which a view reads a relation.
+func leaves(view *ivm.View) []*algebra.Source {
+	var all []*algebra.Source
+	algebra.Walk(view.Root, func(n algebra.Node) {
+		if read, ok := n.(*algebra.Source); ok {
+			all = append(all, read)
+		}
+	})
+	return all
 }
 
 func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
@@ -52,11 +63,11 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	trigger := func(event string) string { return p.trigger("now_"+event, r) }
 	source.Log, source.XidIndex = p.in("pending_"+r.Schema+"_"+r.Name), p.in("pending_"+r.Schema+"_"+r.Name+"_xid")
 	source.Triggers = render.Triggers{
-		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
+		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 	}
 	source.AttachFn, source.UnreadFn = p.in(base+"_attach"), p.in("unapplied_"+r.Schema+"_"+r.Name)
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.RowByRow(),
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
 		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"), EndNowFn: p.in(base + "_end"),
 	}
@@ -90,7 +101,7 @@ func (p *planner) now(n int, t *render.StreamTable) {
 
 // readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
 func (p *planner) readsPart(view *ivm.View) bool {
-	return slices.ContainsFunc(tablesOf(view), func(r *catalog.Relation) bool { return r.RowByRow() })
+	return slices.ContainsFunc(tablesOf(view), func(r *catalog.Relation) bool { return r.PartOfOthers() })
 }
 
 // inStatement is where a trigger finds the changes of its table.

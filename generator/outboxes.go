@@ -157,7 +157,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		}
 	}
 	for _, name := range []string{
-		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_has_lease", "pgt_raise_lease_lost", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
+		"pgt_start", "pgt_make_group", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_has_lease", "pgt_raise_lease_lost", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group", "outbox_rows_consumed",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
 		"pgt_gap_holders", "pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",

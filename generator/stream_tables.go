@@ -130,7 +130,7 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
 		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
 		Triggers: render.Triggers{
-			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"),
+			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 		},
 		InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
 		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), AttachFn: p.in(base + "_attach"),
@@ -306,7 +306,12 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 		}
 		return names[r]
 	}
-	t.Delta = view.Delta(ivm.Tables{Log: log, Stored: t.Rows.String(), Few: "__few", Raw: raw})
+	t.Joins = len(leaves(view)) > 1
+	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: raw}
+	if t.Joins {
+		tables.Few = "__few"
+	}
+	t.Delta = view.Delta(tables)
 }
 
 // reason says why a stream table is recomputed.

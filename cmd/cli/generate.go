@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/migrations"
+	"github.com/pgsluice/sluice/generator/spec"
 )
 
 func newGenerate() *cobra.Command {
@@ -45,15 +47,19 @@ func newGenerate() *cobra.Command {
 
 // withFormat adds the flag that filesOf reads.
 func withFormat(command *cobra.Command) {
-	command.Flags().String("migrations", string(migrations.Plain),
-		"lay out migrations for a `tool`: plain, goose, golang-migrate, flyway, dbmate or sqitch; --check and release need the same")
+	command.Flags().String("migrations", "",
+		"lay out migrations for a `tool`, whatever artifacts in the spec says: plain, goose, golang-migrate, flyway, dbmate or sqitch")
 }
 
 // filesOf are the artifacts of all extensions, with upgrades from the versions that were released to the artifact directory.
 func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.Files, error) {
-	format, err := migrations.ParseFormat(option(cmd, "migrations"))
-	if err != nil {
-		return nil, exitError{exitUsage, fmt.Sprintf("sluice: --migrations: %v\n", err)}
+	layout := option(cmd, "migrations")
+	if layout != "" {
+		format, err := migrations.ParseFormat(layout)
+		if err != nil {
+			return nil, exitError{exitUsage, fmt.Sprintf("sluice: --migrations: %v\n", err)}
+		}
+		layout = format.Artifact()
 	}
 	all := generator.Files{}
 	for _, e := range extensions {
@@ -61,7 +67,11 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.F
 		if err != nil {
 			return nil, err
 		}
-		files, err := e.FilesFor(format, released)
+		artifacts := e.Artifacts
+		if layout != "" {
+			artifacts = append(slices.DeleteFunc(slices.Clone(artifacts), spec.IsMigrations), layout)
+		}
+		files, err := e.FilesOf(artifacts, released)
 		if err != nil {
 			return nil, asReleased(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -61,9 +62,22 @@ func makeScratch() error {
 	return nil
 }
 
+// inMemory says that servers are made in memory where the system can do that.
+var inMemory atomic.Bool
+
+// InMemory makes servers that start from now on keep their data in a file system in memory, if the system has one with
+// enough room. Tests call it, because they write much and keep nothing. Processes may be killed as before; only the end
+// of the machine itself, which no test tries, would differ. SLUICE_TEST_DISK=1 keeps servers on disk.
+func InMemory() { inMemory.Store(os.Getenv("SLUICE_TEST_DISK") == "") }
+
 // scratchBase is the temporary directory, unless that is too long for a socket
 // or closed to the user that servers run as.
 func scratchBase() string {
+	if inMemory.Load() {
+		if dir := memoryDir(); dir != "" {
+			return dir
+		}
+	}
 	dir := os.TempDir()
 	if len(dir) > longestBase || os.Geteuid() == 0 && !open(dir) {
 		return "/tmp"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -42,12 +43,17 @@ type Server struct {
 var defaults = map[string]string{
 	"shared_buffers":  "128MB",
 	"max_connections": "100",
-	"fsync":           "off",
 	"timezone":        "UTC",
 	"log_timezone":    "UTC",
 	"lc_messages":     "C",
 	"log_line_prefix": "%m [%p] %q%u@%d ",
 }
+
+// quick are settings of servers that need not survive the end of the machine, frugal are those of servers whose files are in memory.
+var (
+	quick  = map[string]string{"fsync": "off", "full_page_writes": "off"}
+	frugal = map[string]string{"min_wal_size": "32MB", "max_wal_size": "128MB"}
+)
 
 // Start makes a data directory and starts a server in it; it returns when the
 // server accepts connections. The context is for starting only.
@@ -94,21 +100,19 @@ func (s *Server) logFile() string { return filepath.Join(s.dir, "log") }
 
 // arguments are those of the postgres program, in a fixed order.
 func (s *Server) arguments() []string {
-	settings := map[string]string{}
-	for name, value := range defaults {
-		settings[name] = value
+	settings := maps.Clone(defaults)
+	if !s.opts.Durable {
+		maps.Copy(settings, quick)
 	}
-	if s.opts.Durable {
-		delete(settings, "fsync")
+	if inMemory.Load() {
+		maps.Copy(settings, frugal)
 	}
 	settings["shared_preload_libraries"] = strings.Join(s.opts.Preload, ",")
 	settings["listen_addresses"] = ""
 	if s.opts.TCP {
 		settings["listen_addresses"] = "127.0.0.1"
 	}
-	for name, value := range s.opts.Settings {
-		settings[name] = value
-	}
+	maps.Copy(settings, s.opts.Settings)
 	args := []string{"-D", s.DataDir(), "-k", s.SocketDir, "-p", itoa(s.Port)}
 	for name, value := range settings {
 		args = append(args, "--"+name+"="+value)

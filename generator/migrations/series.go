@@ -38,6 +38,14 @@ func ParseFormat(name string) (Format, error) {
 	return Format(name), nil
 }
 
+// Artifact is how a spec spells the format among the artifacts.
+func (f Format) Artifact() string {
+	if f == Plain {
+		return "migrations"
+	}
+	return string(f)
+}
+
 // Migration brings a database to one release from the one before. The scripts neither begin nor commit.
 type Migration struct {
 	From, Version string // From is empty where it installs

@@ -89,7 +89,7 @@ type Capture struct {
 	OnBefore, OnEnd                                                                                 string
 	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn, EndNowFn Name
 
-	// Part: statement triggers do not see all of its rows, as it is a partition, inherits, or routes rows with generated columns. A statement that names a table above it fires its row triggers only, and the statement triggers
+	// Part: statement triggers do not see all of its rows, as it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
 	// of the table that is named.
 	Part       bool
 	SearchPath string

@@ -30,12 +30,12 @@ type Source struct {
 	Made                                                      bool // a stream table: its refresh writes the log, no trigger does
 }
 
-// Triggers are the names of a source's triggers.
-type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow string }
+// Triggers are the names of a source's triggers; OnRoute is one of partitioned tables.
+type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow, OnRoute string }
 
 // Names lists them.
 func (t Triggers) Names() []string {
-	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow}
+	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow, t.OnRoute}
 }
 
 // TriggerNames are the names of all triggers that the extension makes on what stream tables read.

@@ -64,6 +64,7 @@ type StreamTable struct {
 	Logs          []Source // of Changes
 	ByKey         []ByKey  // tables by whose keys rows are found
 	Feeds         []Source // where others read its changes: in Log
+	Joins         bool     // it reads several relations, or one more than once
 	Outbox        *Outbox  // that it has or can be given; nil if the extension has none
 	Tells         bool     // for a statement that writes its changes to Outbox
 	Now                    // in immediate mode
@@ -87,7 +88,7 @@ type StreamTable struct {
 // FewChanges of each log at most are few. FewAtMost is how many of them a statement reads that is planned for few: more than FewChanges, as others
 // may commit between the look and the statement.
 func (t StreamTable) FewChanges() int {
-	if len(t.Logs) > 1 {
+	if t.Joins {
 		return 200 // 300 changed rows took 1.5 times as long to join as with a plan of their own
 	}
 	return 500

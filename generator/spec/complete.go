@@ -14,6 +14,11 @@ const (
 // complete fills in the defaults that depend on other fields. Constant defaults stand in the struct tags.
 func (s *Spec) complete() {
 	s.Extension.Oldest, _ = strconv.Atoi(trimPlus(s.Extension.Postgres))
+	if s.Artifacts == nil {
+		for _, name := range defaultArtifacts {
+			s.Artifacts = append(s.Artifacts, Text{At: s.At, Value: name})
+		}
+	}
 	for i := range s.StreamTables {
 		s.StreamTables[i].complete(s.Extension.Schema)
 	}

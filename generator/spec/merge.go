@@ -6,13 +6,20 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// merge adds what one more file says. Lists grow; the extension, a role or a setting may be given only once.
+// merge adds what one more file says. Lists of objects grow; the extension, the artifacts, a role or a setting may be given only once.
 func (s *Spec) merge(part *Spec, errs *diag.List) {
 	if part.Given("extension") {
 		if s.Given("extension") {
 			errs.Add(givenTwice(part.Field("extension"), s.Field("extension"), "extension"))
 		} else {
 			s.Extension = part.Extension
+		}
+	}
+	if part.Given("artifacts") {
+		if s.Given("artifacts") {
+			errs.Add(givenTwice(part.Field("artifacts"), s.Field("artifacts"), "artifacts"))
+		} else {
+			s.Artifacts = part.Artifacts
 		}
 	}
 	s.Version = part.Version

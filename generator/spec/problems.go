@@ -14,6 +14,9 @@ var (
 	reservedSchema  = problem{"reserved-name", "schema %q belongs to PostgreSQL", "choose another, such as pgtrickle or public"}
 	reservedRole    = problem{"reserved-name", "role %q belongs to PostgreSQL", "name a group role of your own"}
 	sameRole        = problem{"duplicate-name", "role %q is both %s and %s", "give each a role of its own; they receive different grants"}
+	noArtifacts     = problem{"missing-value", "artifacts lists nothing, so that nothing would be generated", "leave it out for extension, migrations, jobs and docs"}
+	artifactTwice   = problem{"duplicate-name", "artifact %q is listed twice", "list it once"}
+	twoLayouts      = problem{"conflict", "artifacts lists both %s and %s, but migrations have one layout", "keep one of the two"}
 	badTableName    = problem{"bad-name", "invalid %s name %q: %s", `write name or schema.name; a part that holds a dot goes in double quotes`}
 	dotInName       = problem{"bad-name", "%s name %q holds a dot", "a name here has no schema part"}
 	duplicateName   = problem{"duplicate-name", "%s %q is defined twice", "names of one kind must differ"}

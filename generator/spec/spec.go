@@ -24,6 +24,7 @@ type Spec struct {
 	DDL            []diag.Block    `yaml:"-"` // the files that Schema names, read
 	Version        int             `yaml:"version" jsonschema:"required,enum=1" jsonschema_description:"Version of this format: 1."`
 	Extension      Extension       `yaml:"extension" jsonschema_description:"What is generated. Stands in one file of a directory."`
+	Artifacts      []Text          `yaml:"artifacts" jsonschema:"minItems=1,uniqueItems=true,enum=extension,enum=migrations,enum=jobs,enum=docs,enum=tle,enum=dbt,enum=goose,enum=golang-migrate,enum=flyway,enum=dbmate,enum=sqitch" jsonschema_description:"What is written: extension, migrations, jobs and docs unless given. A migration tool stands in place of migrations."`
 	Schema         []Text          `yaml:"schema" jsonschema:"nullable" jsonschema_description:"DDL files of the source tables, relative to this file."`
 	Settings       Settings        `yaml:"settings" jsonschema_description:"Defaults of run-time settings in the generated code."`
 	Roles          Roles           `yaml:"roles" jsonschema_description:"NOLOGIN group roles that get exactly the grants they need."`
@@ -32,6 +33,19 @@ type Spec struct {
 	ConsumerGroups []ConsumerGroup `yaml:"consumer_groups" jsonschema:"nullable" jsonschema_description:"Consumer groups that exist from the start."`
 	Inboxes        []Inbox         `yaml:"inboxes" jsonschema:"nullable" jsonschema_description:"Tables that receive each message once."`
 }
+
+// The values of artifacts that are no migration tools: the folders below the name of the extension.
+const (
+	ArtifactExtension  = "extension"
+	ArtifactMigrations = "migrations"
+	ArtifactJobs       = "jobs"
+	ArtifactDocs       = "docs"
+	ArtifactTLE        = "tle"
+	ArtifactDBT        = "dbt"
+)
+
+// defaultArtifacts are those of a spec that does not list any.
+var defaultArtifacts = []string{ArtifactExtension, ArtifactMigrations, ArtifactJobs, ArtifactDocs}
 
 // Extension names what is generated.
 type Extension struct {

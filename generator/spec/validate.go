@@ -20,6 +20,7 @@ type checker struct {
 func (s *Spec) validate(errs *diag.List) {
 	c := checker{s, errs}
 	c.extension()
+	c.artifacts()
 	c.roles()
 	for i := range s.StreamTables {
 		c.streamTable(&s.StreamTables[i])
@@ -62,6 +63,33 @@ func (c checker) extension() {
 		c.version(e)
 	}
 	c.schema(e.Field("schema"), e.Schema)
+}
+
+// artifacts are each listed once, and migrations in one layout only, as all of them stand in one folder.
+func (c checker) artifacts() {
+	if len(c.Artifacts) == 0 {
+		c.report(c.Field("artifacts"), noArtifacts)
+	}
+	named, layout := map[string]diag.Pos{}, Text{}
+	for _, a := range c.Artifacts {
+		first, repeated := named[a.Value]
+		named[a.Value] = a.At
+		switch {
+		case a.Value == "":
+		case repeated:
+			c.errs.Add(artifactTwice.since(a.At, first, a.Value))
+		case !IsMigrations(a.Value):
+		case layout.Value != "":
+			c.errs.Add(twoLayouts.since(a.At, layout.At, layout.Value, a.Value))
+		default:
+			layout = a
+		}
+	}
+}
+
+// IsMigrations reports whether an artifact is migrations: plain ones, or those of a tool.
+func IsMigrations(artifact string) bool {
+	return !slices.Contains([]string{ArtifactExtension, ArtifactJobs, ArtifactDocs, ArtifactTLE, ArtifactDBT}, artifact)
 }
 
 // version accepts semantic versions that PostgreSQL can also use in the name of a script.

@@ -90,18 +90,12 @@ type key struct {
 func (r *Relation) ReadsOthers() bool { return r.Kind == Table && len(r.Children) > 0 }
 
 // PartOfOthers reports whether rows of the relation are written through other tables, too: it is a partition, inherits, or has a table below it that
-// inherits from another one as well.
+// inherits from another one as well. Triggers for statements do not see these.
 func (r *Relation) PartOfOthers() bool {
 	members := r.family(false)
 	return slices.ContainsFunc(members, func(m *Relation) bool {
 		return slices.ContainsFunc(m.Parents, func(above *Relation) bool { return !slices.Contains(members, above) })
 	})
-}
-
-// RowByRow reports whether triggers for statements do not see all of what is written: rows come through other tables, or are routed to partitions, where
-// PostgreSQL computes generated columns too late for transition tables (15.18: they are null if the partition has its columns in another order).
-func (r *Relation) RowByRow() bool {
-	return r.PartOfOthers() || r.Kind == Partitioned && slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Generated && !c.Virtual })
 }
 
 // Column returns the index of a column, or -1.

@@ -28,6 +28,7 @@ const (
 	compileSection   = "views/compile"
 	frozenSection    = "views/frozen"
 	tellSection      = "views/outbox"
+	scaleSection     = "many objects"
 )
 
 // commits are the values of synchronous_commit that are measured.
@@ -51,7 +52,7 @@ func (c benchCase) title() string {
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
 		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(), gapCases(),
-		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(),
+		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(),
 	} {
 		for _, c := range cases {
 			if pattern.MatchString(c.title()) {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	sandbox.InMemory()
 	code := m.Run()
 	sandbox.Cleanup()
 	os.Exit(code)

@@ -14,6 +14,7 @@ type config struct {
 	Run     *regexp.Regexp
 	List    bool
 	JSON    bool
+	Write   string  // a file that gets the report, too
 	Seconds float64 // of a turn
 	Rounds  int
 	Minutes float64 // of each measurement over time
@@ -33,6 +34,7 @@ func parse(args []string, out io.Writer) (config, error) {
 	flags.StringVar(&pattern, "run", "", "measure only what matches this `regexp`; see -list")
 	flags.BoolVar(&c.List, "list", false, "list the measurements and end")
 	flags.BoolVar(&c.JSON, "json", false, "print JSON")
+	flags.StringVar(&c.Write, "write", "", "write the report as Markdown into this `file`, too")
 	flags.Float64Var(&c.Seconds, "seconds", 2, "how long a turn lasts; shorter than the scheduler's second says little")
 	flags.IntVar(&c.Rounds, "rounds", 3, "turns of each side")
 	flags.Float64Var(&c.Minutes, "minutes", 1, "how long each measurement over time lasts")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 )
 
 func main() {
+	runAsCommand()
 	cfg, err := parse(os.Args[1:], os.Stderr)
 	if err != nil {
 		os.Exit(2)
@@ -36,6 +38,15 @@ func run(ctx context.Context, cfg config) error {
 	report, err := measure(ctx, cfg, chosen, os.Stderr)
 	if err != nil {
 		return err
+	}
+	if cfg.Write != "" {
+		var text bytes.Buffer
+		if err := report.writeText(&text); err != nil {
+			return err
+		}
+		if err := os.WriteFile(cfg.Write, text.Bytes(), 0o666); err != nil {
+			return err
+		}
 	}
 	if cfg.JSON {
 		return report.writeJSON(os.Stdout)

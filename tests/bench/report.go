@@ -45,8 +45,9 @@ var abouts = map[string]string{
 		"PGMQ_SQL and PGQUE_SQL name their SQL files; PgQ is used where its extension is installed.",
 	consumeSection: "Consumers poll batches and commit them, until four fifths of the backlog are done or the time is up. SKIP LOCKED does both in one transaction; " +
 		"PgQ has one consumer, and a tick for each batch.",
-	pollSection: "One client; times include the way there and back.",
-	tellSection: "Refreshes of a stream table with an outbox, against one of the same query without; rows are counted as the outbox is told them, an update as two.",
+	pollSection:  "One client; times include the way there and back.",
+	scaleSection: "One spec with many objects: sluice generate as a process; sluice apply over small tables, and ticks of new sessions in which every stream table is due.",
+	tellSection:  "Refreshes of a stream table with an outbox, against one of the same query without; an update counts as two published rows.",
 }
 
 func (r *report) add(title string, x row) {

@@ -91,7 +91,10 @@ func (r row) figure(s *spread) string {
 	case r.Unit == "ratio":
 		return fmt.Sprintf("%.2f", s.Median)
 	}
-	return fmt.Sprintf("%g", s.Median)
+	if s.Median >= 100 {
+		return fmt.Sprintf("%.0f", s.Median)
+	}
+	return fmt.Sprintf("%.3g", s.Median)
 }
 
 func ratioText(s *spread) string {

@@ -45,6 +45,18 @@ var classes = []class{
 	{"f-distinct", "customer_id", "select distinct customer_id from sale"},
 }
 
+// variants are so many views, of all classes in turn, that differ in name and query.
+func variants(count int) []class {
+	many := make([]class, count)
+	for n := range many {
+		c := classes[n%len(classes)]
+		c.name = fmt.Sprintf("v%d-%s", n, c.name)
+		c.query = strings.Replace(c.query, "amount", fmt.Sprintf("amount + %d", n), 1)
+		many[n] = c
+	}
+	return many
+}
+
 // letter is the stream table's name.
 func (c class) letter() string {
 	letter, _, _ := strings.Cut(c.name, "-")

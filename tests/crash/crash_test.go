@@ -23,7 +23,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const kills = 100
+// kills is how often something is killed, manyKills with SLUICE_TEST_LONG=1.
+const kills, manyKills = 40, 100
 
 // run is a server with traffic on it. The traffic's sessions survive every crash by connecting again.
 type run struct {
@@ -44,7 +45,7 @@ const (
 	batch   = 5
 )
 
-// TestKills kills worker backends, worker clients and the whole server, 100 times at random moments, while messages come
+// TestKills kills worker backends, worker clients and the whole server, kills times at random moments, while messages come
 // in and are processed. After each kill, what the victim had claimed is claimable at once; in the end, no message is lost,
 // none is processed twice, and all counts agree. SLUICE_TEST_SEED=n takes other moments.
 func TestKills(t *testing.T) {
@@ -59,7 +60,11 @@ func TestKills(t *testing.T) {
 	}
 	r.go_(func(conn *pgx.Conn) error { return r.tick(conn) })
 	killed := map[string]int{}
-	for n := range kills {
+	count := kills
+	if pgtest.Long() {
+		count = manyKills
+	}
+	for n := range count {
 		time.Sleep(time.Duration(r.rand.IntN(40)) * time.Millisecond) // the random moment
 		how := []string{"client", "client", "backend", "server"}[r.rand.IntN(4)]
 		if err := r.kill(how); err != nil {

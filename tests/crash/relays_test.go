@@ -76,8 +76,8 @@ end;
 $$`,
 }
 
-// relayKills are shutdowns of the whole server, but for every fifth, which ends one of its processes.
-const relayKills = 25
+// relayKills are shutdowns of the whole server, but for every fifth, which ends one of its processes; manyRelayKills with SLUICE_TEST_LONG=1.
+const relayKills, manyRelayKills = 10, 25
 
 // TestRelays takes messages in, does their work and publishes what came of it in one transaction, and has three relays of each
 // of three groups tell a broker, while relays, server processes and the server are killed. One group follows a stream table over the orders.
@@ -97,7 +97,11 @@ func TestRelays(t *testing.T) {
 		r.go_(r.relay("followers", n, ", jsonb_array_elements(p.payload->'inserted') change", placed))
 	}
 	r.go_(r.tick)
-	for n := range relayKills {
+	kills := relayKills
+	if pgtest.Long() {
+		kills = manyRelayKills
+	}
+	for n := range kills {
 		r.awaitReceived(int64(20 * (n + 1)))
 		time.Sleep(time.Duration(r.rand.IntN(300)) * time.Millisecond) // the random moment
 		if err := r.killAny(n%5 != 4); err != nil {

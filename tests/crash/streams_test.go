@@ -40,6 +40,9 @@ func streamKills(t *testing.T, mode string) {
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
 		kills = 4
+		if pgtest.Long() {
+			kills = 20
+		}
 	}
 	r := startStreams(t, mode, seed)
 	for n := range streamWriters {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -117,7 +118,7 @@ func (p *project) write(path, text string) {
 // generate writes the artifacts of an extension into the project, which dbt deps links to.
 func (p *project) generate(e *generator.Extension, released ...upgrade.Manifest) {
 	p.t.Helper()
-	files, err := e.Files(released)
+	files, err := e.FilesOf([]string{spec.ArtifactDBT}, released)
 	if err != nil {
 		p.t.Fatal(err)
 	}

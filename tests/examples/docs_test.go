@@ -48,7 +48,7 @@ func blocks(t *testing.T, document string) []block {
 // this directory.
 func TestDocuments(t *testing.T) {
 	sources := goFiles(t)
-	for _, name := range []string{"outbox.md", "stream-table-outbox.md"} {
+	for _, name := range []string{"inbox.md", "stream-tables.md", "outbox.md", "stream-table-outbox.md"} {
 		t.Run(name, func(t *testing.T) { runDocument(t, name, sources) })
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
@@ -95,7 +94,7 @@ func generate(t *testing.T, dir, text, ddl string) {
 		if !problems.Empty() {
 			continue
 		}
-		if _, err := e.FilesFor(migrations.Plain, nil); err != nil {
+		if _, err := e.Files(nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range s.StreamTables {

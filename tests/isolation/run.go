@@ -18,7 +18,7 @@ import (
 // patience is how long a step may run that waits for no other session.
 const patience = 30 * time.Second
 
-// RunDir runs every case of a directory as a subtest.
+// RunDir runs every case of a directory as a subtest, side by side.
 func RunDir(t *testing.T, dir string, db func(t testing.TB) *pgtest.Database) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -26,7 +26,10 @@ func RunDir(t *testing.T, dir string, db func(t testing.TB) *pgtest.Database) {
 		t.Fatalf("no cases in %s: %v", dir, err)
 	}
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { Run(t, db, path) })
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			pgtest.Parallel(t)
+			Run(t, db, path)
+		})
 	}
 }
 

@@ -31,7 +31,9 @@ func TestMerge(t *testing.T) {
 		t.Log("no merge in this version")
 		return
 	}
-	livetest.RunFile(t, "testdata/merge.txtar", options)
+	for _, file := range []string{"merge", "merge_parts"} {
+		t.Run(file, func(t *testing.T) { livetest.RunFile(t, "testdata/"+file+".txtar", options) })
+	}
 }
 
 var options = livetest.Options{Commands: map[string]livetest.Command{
@@ -63,7 +65,7 @@ func script(env *livetest.Env, sql string) string {
 func load(env *livetest.Env, data *datadriven.TestData) *generator.Extension {
 	path := installed.Shop()
 	if len(data.CmdArgs) > 0 {
-		path = data.CmdArgs[0].Key
+		path = env.Path(data.CmdArgs[0].Key)
 	}
 	return installed.Load(env.T, path)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -81,7 +82,7 @@ func TestTLE(t *testing.T) {
 		t.Errorf("removed by another version's spec, which knows not all that has data: %v", err)
 	}
 
-	files, err := next.Files(released)
+	files, err := next.FilesOf([]string{spec.ArtifactTLE}, released)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ var hunt = oracle.Hunt{
 // lessons are seeds that found something in a soak.
 var lessons = []uint64{
 	1795275121180, // a column called found, of the log of a table
+	50144,         // MERGE that inserts and updates rows of partitions
 }
 
 // TestLessons tries the seeds that found something.
@@ -42,7 +43,11 @@ func TestLessons(t *testing.T) {
 
 // TestOracle is the short pass: always the same seeds, with 320 views, most of them in both modes.
 func TestOracle(t *testing.T) {
-	first, count := uint64(1), number(t, "SLUICE_TEST_CASES", 80)
+	usual := uint64(80)
+	if pgtest.Long() {
+		usual = 400
+	}
+	first, count := uint64(1), number(t, "SLUICE_TEST_CASES", usual)
 	if os.Getenv("SLUICE_TEST_SEED") != "" {
 		first, count = number(t, "SLUICE_TEST_SEED", 0), number(t, "SLUICE_TEST_CASES", 1)
 	}
@@ -63,7 +68,10 @@ func TestOracle(t *testing.T) {
 func TestRecomputed(t *testing.T) {
 	h := hunt
 	h.Subject, h.Modes, h.Again = oracle.Recomputed{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecomputed ./tests/oracle"
-	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(20)
+	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(10)
+	if pgtest.Long() {
+		count = 100
+	}
 	if os.Getenv("SLUICE_TEST_SEED") != "" {
 		count = number(t, "SLUICE_TEST_CASES", 1)
 	}
@@ -75,7 +83,10 @@ func TestRecomputed(t *testing.T) {
 func TestCompared(t *testing.T) {
 	h := hunt
 	h.Subject, h.Modes, h.Again = oracle.Compared{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestCompared ./tests/oracle"
-	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(15)
+	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(8)
+	if pgtest.Long() {
+		count = 100
+	}
 	if os.Getenv("SLUICE_TEST_SEED") != "" {
 		count = number(t, "SLUICE_TEST_CASES", 1)
 	}

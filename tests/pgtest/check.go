@@ -33,10 +33,11 @@ func Findings(t testing.TB, db *Database, schema string) []Finding {
 }
 
 // noChecker fails the test on the default server. The matrix runs also on
-// servers that plpgsql_check is not packaged for.
+// servers that plpgsql_check is not packaged for, and make test-fast says that it
+// does not run what is missing.
 func noChecker(t testing.TB, db *Database) []Finding {
 	t.Helper()
-	if os.Getenv("SLUICE_TEST_PG") == "" {
+	if os.Getenv("SLUICE_TEST_PG") == "" && os.Getenv("SLUICE_TEST_FAST") == "" {
 		t.Fatalf("plpgsql_check not found: install postgresql-%d-plpgsql-check", db.Server.Major)
 	}
 	t.Logf("PostgreSQL %s has no plpgsql_check here: functions not checked", db.Server.Version)

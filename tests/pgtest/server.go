@@ -1,7 +1,9 @@
 // Package pgtest gives each test a PostgreSQL database of its own.
 //
-// One server is shared by all tests of a binary. It starts when the first test
-// asks for it and ends with Main. Databases are copies of templates, owned by
+// One server is shared by all tests of a binary, but for those that run side by
+// side: Parallel gives each a server of its own, and the next test that it
+// has become free for. A server starts when the first test asks for it and ends
+// with Main. Databases are copies of templates, owned by
 // the plain role owner, because all that is generated must work for a user who
 // is no superuser. SLUICE_TEST_PG names the server's major version;
 // with SLUICE_TEST_XIDS=n its transaction numbers begin anew after n transactions.
@@ -29,12 +31,16 @@ const CronDatabase = "cron"
 // Main runs the tests of a package and removes the servers that they started.
 // Use it as the package's TestMain.
 func Main(m *testing.M) {
+	sandbox.InMemory()
 	code := m.Run()
 	sandbox.Cleanup()
 	os.Exit(code)
 }
 
-var shared = sync.OnceValues(func() (*sandbox.Server, error) {
+var shared = sync.OnceValues(start)
+
+// start starts a server with all that tests expect of it.
+func start() (*sandbox.Server, error) {
 	ctx := context.Background()
 	install, err := sandbox.Finder{Progress: os.Stderr}.Find(ctx, os.Getenv("SLUICE_TEST_PG"))
 	if err != nil {
@@ -48,12 +54,16 @@ var shared = sync.OnceValues(func() (*sandbox.Server, error) {
 		return nil, err
 	}
 	return s, equip(ctx, s)
-})
+}
 
-// Server returns the server that all tests of this binary share. Tests that
-// stop or kill a server start one of their own from the sandbox package.
+// Server returns the server of the test: that which all tests of this binary
+// share, or the one that Parallel gave to the test. Tests that stop or kill a
+// server start one of their own from the sandbox package.
 func Server(t testing.TB) *sandbox.Server {
 	t.Helper()
+	if s := serverOf(t.Name()); s != nil {
+		return s
+	}
 	s, err := shared()
 	if err != nil {
 		t.Fatal(err)

@@ -15,16 +15,16 @@ import (
 // Build fills a template database. The connection is that of its owner.
 type Build func(ctx context.Context, conn *pgx.Conn) error
 
-// templates holds, by name, what makes each template once.
+// templates holds, by server and name, what makes each template once.
 var templates sync.Map
 
-// Template makes a database from which DB copies, once for each name in a test
-// binary, and returns its name for DB. Later calls with that name ignore build.
+// Template makes a database from which DB copies, once for each name on each
+// server, and returns its name for DB. Later calls with that name ignore build.
 func Template(t testing.TB, name string, build Build) string {
 	t.Helper()
 	s := Server(t)
 	db := "template_" + name
-	once, _ := templates.LoadOrStore(name, sync.OnceValue(func() error {
+	once, _ := templates.LoadOrStore([2]string{s.SocketDir, name}, sync.OnceValue(func() error {
 		return makeTemplate(context.Background(), s, db, build)
 	}))
 	if err := once.(func() error)(); err != nil {

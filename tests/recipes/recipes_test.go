@@ -15,9 +15,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/program"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 // job is what a recipe has run, in the environment that it sets.
 type job struct {
@@ -264,11 +265,11 @@ func (r *repository) edit(path, from, to string) {
 	must(r.t, os.WriteFile(filepath.Join(r.dir, path), []byte(strings.Replace(text, from, to, 1)), 0o644))
 }
 
-// build builds the command.
+// build makes the command, as a script that starts the test binary in its place.
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sluice")
-	output(t, exec.Command("go", "build", "-o", path, "../../cmd/sluice"))
+	must(t, os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", program.Variable, program.Path(t)), 0o755))
 	return path
 }
 

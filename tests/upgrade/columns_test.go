@@ -56,11 +56,10 @@ func versionWith(t *testing.T, number int, outbox, columns string) *generator.Ex
 // TestOutboxColumns: columns of a stream table with an outbox change only if the spec says that consumers are ready, also where the outbox was
 // enabled at run time.
 func TestOutboxColumns(t *testing.T) {
+	pgtest.Parallel(t)
 	first := versionWith(t, 0, "true", "id, amount")
 	released := manifests([]*generator.Extension{first})
-	db := pgtest.DB(t)
-	sources(t, db)
-	apply(t, db, first, live.Options{})
+	db := at(t, first)
 	refused := func(e *generator.Extension, want string) {
 		t.Helper()
 		_, err := live.Apply(t.Context(), db.Connect(t), e, live.Options{Released: released, Loss: true})
@@ -93,6 +92,7 @@ func TestOutboxColumns(t *testing.T) {
 
 // TestColumnOrder: columns that later versions bring come last in a fresh install, too, whatever their place in the definition.
 func TestColumnOrder(t *testing.T) {
+	pgtest.Parallel(t)
 	loaded, problems := spec.Load("renames/01.yaml")
 	if !problems.Empty() {
 		t.Fatal(problems)
@@ -116,18 +116,15 @@ func TestColumnOrder(t *testing.T) {
 	versions = append(versions, next(manifests(versions), "finished"))
 	versions = append(versions, next(manifests(versions)))
 	released := manifests(versions)
-	fresh := installedFresh(t, versions)
 	for from := range versions {
 		for to := from + 1; to < len(versions); to++ {
-			db := pgtest.DB(t)
-			sources(t, db)
-			apply(t, db, versions[from], live.Options{})
+			db := at(t, versions[from])
 			apply(t, db, versions[to], live.Options{Released: released})
-			same(t, fresh[versions[to].Version], snapshot(t, db))
+			same(t, fresh(t, versions[to]), snapshot(t, db))
 		}
 	}
 	want := "column pgtrickle.payments_deltas 15 finished bigint"
-	if !slices.ContainsFunc(fresh["1.2.0"], func(line string) bool { return strings.HasPrefix(line, want) }) {
+	if !slices.ContainsFunc(fresh(t, versions[2]), func(line string) bool { return strings.HasPrefix(line, want) }) {
 		t.Errorf("no %q in a fresh install", want)
 	}
 }

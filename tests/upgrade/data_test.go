@@ -18,11 +18,10 @@ import (
 // TestDataSurvives goes through the whole history with data in everything, and traffic before each step: messages and their counts, events,
 // what groups hold, have committed and given up, and rows of outboxes are kept; each stream table equals its query right after the upgrade.
 func TestDataSurvives(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := history(t)
 	released := manifests(versions)
-	db := pgtest.DB(t)
-	sources(t, db)
-	apply(t, db, versions[0], live.Options{})
+	db := at(t, versions[0])
 	w := &world{db: db.Connect(t)}
 	for n, e := range versions[1:] {
 		w.use(t)

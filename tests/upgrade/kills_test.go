@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/program"
 )
 
 // killing is a server on which upgrades are killed.
@@ -29,7 +29,6 @@ type killing struct {
 	versions  []*generator.Extension
 	server    ownServer
 	rand      *rand.Rand
-	sluice    string // the program
 	out       string // with all releases
 	databases int
 	typical   time.Duration // of an upgrade's session
@@ -40,6 +39,7 @@ type killing struct {
 // the new one, whole, with all its data; and apply completes what was begun. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other
 // moments of other upgrades.
 func TestKilled(t *testing.T) {
+	pgtest.Parallel(t)
 	k := startKilling(t, "history", history(t))
 	k.often(t, k.kill, func() (from, to int) {
 		from = k.rand.IntN(len(k.versions) - 1)
@@ -53,6 +53,7 @@ func TestKilled(t *testing.T) {
 
 // TestKilledRenames is the same for upgrades that rename everything, forth and back.
 func TestKilledRenames(t *testing.T) {
+	pgtest.Parallel(t)
 	k := startKilling(t, "renames", generated(t, "renames/*.yaml", 5))
 	k.often(t, k.killRename, func() (from, to int) {
 		from = k.rand.IntN(len(k.versions) - 1) // the last version has other things than the rest
@@ -66,6 +67,7 @@ func TestKilledRenames(t *testing.T) {
 
 // TestKilledOnline is the same for upgrades that fill stream tables of another definition beside the old rows.
 func TestKilledOnline(t *testing.T) {
+	pgtest.Parallel(t)
 	k := startKilling(t, "online", generated(t, "online/*.yaml", 3))
 	k.often(t, k.killOnline, func() (from, to int) {
 		from = k.rand.IntN(len(k.versions))
@@ -79,6 +81,9 @@ func (k *killing) often(t *testing.T, kill func(t *testing.T, from, to int, how 
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
 		kills = 4
+		if pgtest.Long() {
+			kills = 20
+		}
 	}
 	for n := range kills {
 		from, to := some()
@@ -100,10 +105,7 @@ func startKilling(t *testing.T, specs string, versions []*generator.Extension) *
 	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create role "+pgtest.Owner+" login")
 	k := &killing{
 		t: t, specs: specs, versions: versions, server: withRoles(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
-		sluice: filepath.Join(t.TempDir(), "sluice"), out: t.TempDir(), typical: time.Second, at: map[string]int{},
-	}
-	if out, err := osexec.Command("go", "build", "-o", k.sluice, "../../cmd/sluice").CombinedOutput(); err != nil {
-		t.Fatalf("building sluice: %v\n%s", err, out)
+		out: t.TempDir(), typical: time.Second, at: map[string]int{},
 	}
 	for _, e := range k.versions {
 		if _, _, err := e.Release(k.out); err != nil {
@@ -224,7 +226,7 @@ func (k *killing) complete(t *testing.T, name string, conn *pgx.Conn, version st
 // apply is the program that upgrades a database.
 func (k *killing) apply(name string, to int) *osexec.Cmd {
 	dsn := k.server.DSN(name, "user="+pgtest.Owner, "application_name=upgrade")
-	return osexec.Command(k.sluice, "apply", "-f", fmt.Sprintf("%s/%02d.yaml", k.specs, to+1), "-o", k.out, "--dsn", dsn, "--allow-data-loss")
+	return program.Command(k.t, "apply", "-f", fmt.Sprintf("%s/%02d.yaml", k.specs, to+1), "-o", k.out, "--dsn", dsn, "--allow-data-loss")
 }
 
 // interrupt begins an upgrade, waits for its session and kills the program or the server at a random moment of it. It returns the version that it finds

@@ -14,9 +14,7 @@ import (
 // go on, and so does the upgrade when they have ended.
 func TestLocksMeetNoDeadlock(t *testing.T) {
 	versions := generated(t, "renames/*.yaml", 5)
-	db := pgtest.DB(t)
-	sources(t, db)
-	apply(t, db, versions[0], live.Options{})
+	db := at(t, versions[0])
 	reads := [][2]string{ // what is locked last, and what is before
 		{"pgtrickle.letters_dlq", "pgtrickle.outbox_shop_events"}, {"pgtrickle.outbox_order_totals", "pgtrickle.payments"},
 	}

@@ -18,6 +18,7 @@ const (
 // TestOnline: a stream table of another definition is filled beside the old rows. Who reads them goes on, however long that takes, and the
 // new ones are shown when nobody does; also where another version comes before that.
 func TestOnline(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := []*generator.Extension{
 		versionWith(t, 0, "true", "id, amount"), versionWith(t, 1, "{on_column_change: full_refresh}", "id, status"),
 		versionWith(t, 2, "{on_column_change: full_refresh}", "id, customer_id"),
@@ -25,11 +26,8 @@ func TestOnline(t *testing.T) {
 	back := versionWith(t, 3, "{on_column_change: full_refresh}", "id, amount")
 	versions = append(versions, back)
 	released := manifests(versions)
-	fresh := installedFresh(t, versions)
 	for _, to := range [][]*generator.Extension{versions[1:2], versions[1:3], {versions[1], back}} {
-		db := pgtest.DB(t)
-		sources(t, db)
-		apply(t, db, versions[0], live.Options{})
+		db := at(t, versions[0])
 		db.SuperExec(t, "grant select on pgtrickle.silent to mail_watch")
 		reader, other := db.Connect(t), db.Connect(t)
 		run := func(sql string) {
@@ -72,17 +70,16 @@ func TestOnline(t *testing.T) {
 				got[n] = strings.Replace(got[n], ",mail_watch=r/owner", "", 1)
 			}
 		}
-		same(t, fresh[last.Version], got)
+		same(t, fresh(t, last), got)
 	}
 }
 
 // TestOnlineInTheWay: what depends on a stream table is found before anything is computed, and an upgrade that nobody fills leaves the old rows.
 func TestOnlineInTheWay(t *testing.T) {
+	pgtest.Parallel(t)
 	first, next := versionWith(t, 0, "true", "id, amount"), versionWith(t, 1, "{on_column_change: full_refresh}", "id, status")
 	released := manifests([]*generator.Extension{first})
-	db := pgtest.DB(t)
-	sources(t, db)
-	apply(t, db, first, live.Options{})
+	db := at(t, first)
 	db.Exec(t, "create view public.mine as select id from pgtrickle.silent")
 	_, err := live.Apply(t.Context(), db.Connect(t), next, live.Options{Released: released})
 	if err == nil || !strings.Contains(pgtest.ErrorText(err), "rule _RETURN on view mine") {

@@ -10,9 +10,9 @@ import (
 
 // TestScripts goes through the whole history with the scripts that a dry run prints, run by psql: they do what apply does.
 func TestScripts(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := history(t)
 	released := manifests(versions)
-	fresh := installedFresh(t, versions)
 	db := pgtest.DB(t)
 	sources(t, db)
 	for _, e := range versions {
@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 		if out, err := psql.CombinedOutput(); err != nil {
 			t.Fatalf("psql: %v\n%s", err, out)
 		}
-		same(t, fresh[e.Version], snapshot(t, db))
+		same(t, fresh(t, e), snapshot(t, db))
 		if again := apply(t, db, e, live.Options{Released: released}); again.Changed {
 			t.Errorf("%s: apply after the script changed something: %v", e.Version, again.Repaired)
 		}

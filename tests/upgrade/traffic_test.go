@@ -120,6 +120,7 @@ create table consumed (group_name text, id bigint, times int not null default 1,
 // no error but those that the same transaction does not meet again, and in the end nothing is lost, nothing was done twice and every count and
 // stream table is right. SLUICE_TEST_SEED=n does other work.
 func TestTraffic(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := history(t)
 	r := startTraffic(t, versions, nil)
 	for n, e := range versions[1:] {
@@ -131,6 +132,7 @@ func TestTraffic(t *testing.T) {
 // TestTrafficOfRenames goes forth and back through versions that rename everything, with the same sessions. Each asks what things are called in each
 // transaction, so it meets a name that is gone where an upgrade comes between the two, and not the next time.
 func TestTrafficOfRenames(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := generated(t, "renames/*.yaml", 5)
 	called := callings{}
 	for _, m := range manifests(versions) {
@@ -147,12 +149,10 @@ func TestTrafficOfRenames(t *testing.T) {
 func startTraffic(t *testing.T, versions []*generator.Extension, called callings) *traffic {
 	t.Helper()
 	r := &traffic{
-		t: t, db: pgtest.DB(t), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{},
+		t: t, db: at(t, versions[0]), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{},
 		released: manifests(versions), called: called,
 	}
-	sources(t, r.db)
 	r.db.Exec(t, trafficTables)
-	apply(t, r.db, versions[0], live.Options{})
 	r.world = &world{db: r.db.Connect(t)}
 	r.has = r.reach(t, versions[0].Version)
 	r.start()

@@ -29,7 +29,7 @@ begin
                 'pgt_check_origin', 'pgt_check_poll', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
                 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
                 'pgt_group', 'pgt_group_state', 'pgt_has_lease', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting',
-                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
                 'pgt_note_version', 'pgt_outbox_ahead', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name',
                 'pgt_outbox_next', 'pgt_outbox_seen', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at',
                 'pgt_publishers', 'pgt_raise_lease_lost', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
@@ -143,6 +143,7 @@ drop function events.pgt_has_lease(int4, text, int8);
 drop function events.poll_outbox(text, text, int4, int4);
 drop function events.drop_consumer_group(text, bool);
 drop function events.create_consumer_group(text, text, text, int4);
+drop function events.pgt_make_group(text, text, text, int4);
 drop function events.pgt_start(events.pgt_consumer_groups, int8);
 drop function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval");
 drop function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);

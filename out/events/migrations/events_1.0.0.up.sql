@@ -29,7 +29,7 @@ begin
                 'pgt_check_origin', 'pgt_check_poll', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
                 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
                 'pgt_group', 'pgt_group_state', 'pgt_has_lease', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting',
-                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
                 'pgt_note_version', 'pgt_outbox_ahead', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name',
                 'pgt_outbox_next', 'pgt_outbox_seen', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at',
                 'pgt_publishers', 'pgt_raise_lease_lost', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
@@ -2602,8 +2602,47 @@ comment on function events.pgt_start(events.pgt_consumer_groups, int8) is
     'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id. (Sluice: '
     'events in events)';
 
--- Makes a consumer group of an outbox; returns its id, also where the same group is there.
+-- Creates a consumer group for create_consumer_group() and attach(). Returns its id.
+-- Does not call pgt_check_origin(): after_restore() calls attach(), so that would not end.
 -- Writes pgt_consumer_groups, pgt_lease_log.
+create function events.pgt_make_group(p_group text, p_outbox text, p_reset text, p_max_attempts integer)
+    returns uuid
+    language plpgsql
+as $function$
+declare
+    v_group events.pgt_consumer_groups;
+begin
+    loop
+        select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
+        exit when found;
+        insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
+        values (p_group, p_outbox, p_reset, p_max_attempts, 0)
+        on conflict (group_name) do nothing
+        returning * into v_group;
+        if found then
+            perform events.pgt_start(v_group, case p_reset when 'earliest' then 0 end);
+            return v_group.group_id;
+        end if;
+    end loop;
+    if (v_group.outbox_name, v_group.auto_offset_reset) <> (p_outbox, p_reset)
+        or v_group.max_attempts is distinct from p_max_attempts
+    then
+        raise exception using
+            errcode = '42710',
+            message = 'consumer group already exists: ' || p_group,
+            detail = format('It consumes %s, %s, with max_attempts %s.', v_group.outbox_name, v_group.auto_offset_reset,
+                coalesce(v_group.max_attempts::text, 'null')),
+            hint = 'Choose another name, or drop_consumer_group first, which forgets where it stands.';
+    end if;
+    return v_group.group_id;
+end;
+$function$;
+comment on function events.pgt_make_group(text, text, text, int4) is
+    'Creates a consumer group for create_consumer_group() and attach(). Returns its id. Does not call pgt_check_origin(): after_restore() '
+    'calls attach(), so that would not end. (Sluice: events in events)';
+
+-- Makes a consumer group of an outbox; returns its id, also where the same group is there.
+-- Calls pgt_make_group.
 -- From outboxes, stream_tables and consumer_groups in the spec.
 --
 -- latest: every row that commits from now on, also with an id lower than those there. earliest: all that the outbox still has.
@@ -2616,9 +2655,6 @@ create function events.create_consumer_group(
     returns uuid
     language plpgsql
 as $function$
-declare
-    v_outbox text;
-    v_group  events.pgt_consumer_groups;
 begin
     if coalesce(p_group, '') = '' or octet_length(p_group) > 63 then
         raise exception using
@@ -2640,34 +2676,12 @@ begin
             hint = 'Leave it out to try for ever.';
     end if;
     perform events.pgt_check_origin();
-    v_outbox := events.pgt_outbox_name(p_outbox);
-    loop
-        select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
-        exit when found;
-        insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
-        values (p_group, v_outbox, p_auto_offset_reset, p_max_attempts, 0)
-        on conflict (group_name) do nothing
-        returning * into v_group;
-        if found then
-            perform events.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
-            return v_group.group_id;
-        end if;
-    end loop;
-    if (v_group.outbox_name, v_group.auto_offset_reset) <> (v_outbox, p_auto_offset_reset)
-        or v_group.max_attempts is distinct from p_max_attempts
-    then
-        raise exception using
-            errcode = '42710',
-            message = 'consumer group already exists: ' || p_group,
-            detail = format('It consumes %s, %s, with max_attempts %s.', v_group.outbox_name, v_group.auto_offset_reset,
-                coalesce(v_group.max_attempts::text, 'null')),
-            hint = 'Choose another name, or drop_consumer_group first, which forgets where it stands.';
-    end if;
-    return v_group.group_id;
+    return events.pgt_make_group(p_group, events.pgt_outbox_name(p_outbox), p_auto_offset_reset, p_max_attempts);
 end;
 $function$;
 comment on function events.create_consumer_group(text, text, text, int4) is
-    'Makes a consumer group of an outbox; returns its id, also where the same group is there. (Sluice: events in events)';
+    'Makes a consumer group of an outbox; returns its id, also where the same group is there. Calls pgt_make_group. (Sluice: events in '
+    'events)';
 
 -- Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all that refers to it.
@@ -3792,10 +3806,10 @@ begin
         nothing;
     perform events.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
-        perform events.create_consumer_group('shipping', 'shop_events', 'earliest', 10);
+        perform events.pgt_make_group('shipping', 'shop_events', 'earliest', 10);
     end if;
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'ledger') then
-        perform events.create_consumer_group('ledger', 'account_events', 'earliest', null);
+        perform events.pgt_make_group('ledger', 'account_events', 'earliest', null);
     end if;
 end;
 $function$;
@@ -4135,7 +4149,7 @@ comment on procedure events.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '9db029272cc10166e88f306e0eb75338', 'plain');
+values ('events', '1.0.0', '0741c7860595a32993d52aecce95decd', 'plain');
 
 select events.attach();
 

@@ -23,16 +23,20 @@ outboxes:
   - {name: cut_keyed, ordering_key: aggregate_id, segment_rows: 1000}
 `
 
-// seeds is how many runs there are of each outbox, and steps how long each is.
+// seeds is how many runs there are of each outbox, manySeeds with SLUICE_TEST_LONG=1, and steps how long each is.
 const (
-	seeds = 100
-	steps = 60
+	seeds     = 40
+	manySeeds = 100
+	steps     = 60
 )
 
 // TestRandomOperations does random operations on groups of an outbox without and one with an order per key, each with segments and without, and knows of
 // each poll, commit and so on what it may answer. SLUICE_TEST_SEED=n repeats one run, SLUICE_TEST_SEEDS=n does as many.
 func TestRandomOperations(t *testing.T) {
 	from, count := uint64(1), uint64(seeds)
+	if pgtest.Long() {
+		count = manySeeds
+	}
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
 		from, count = n, 1
 	} else if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEEDS"), 10, 64); err == nil {

@@ -4,7 +4,7 @@
 // A script is a txtar file. Its first part is data-driven: a command, its input,
 // a line of four dashes, and the expected output; the flag -update writes the
 // last. The files after it are put in a directory of the test's own, where the
-// commands run.
+// command line runs. Scripts that do not need the command line run side by side.
 //
 //	sluice apply -f specs
 //	----
@@ -75,7 +75,7 @@ type Command func(env *Env, data *datadriven.TestData) string
 type Env struct {
 	T    testing.TB // of the script's file
 	DB   *pgtest.Database
-	Work string // directory of the script's files, the current one
+	Work string // directory of the script's files; the current one, where there is a command line
 
 	dsn      string
 	opts     Options
@@ -91,7 +91,12 @@ func Run(t *testing.T, dir string, opts Options) {
 		t.Fatalf("no scripts in %s: %v", dir, err)
 	}
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { RunFile(t, path, opts) })
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			if opts.Main == nil { // the command line has one current directory and one environment
+				pgtest.Parallel(t)
+			}
+			RunFile(t, path, opts)
+		})
 	}
 }
 
@@ -138,9 +143,19 @@ func newEnv(t *testing.T, archive *txtar.Archive, opts Options) *Env {
 	if err := txtar.Write(archive, env.Work); err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(env.Work)
-	t.Setenv("DATABASE_URL", env.dsn)
+	if opts.Main != nil {
+		t.Chdir(env.Work)
+		t.Setenv("DATABASE_URL", env.dsn)
+	}
 	return env
+}
+
+// Path is where a file of the script is.
+func (env *Env) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(env.Work, name)
 }
 
 // update puts the rewritten data-driven part back before the files.

@@ -37,6 +37,7 @@ func TestQueries(t *testing.T) {
 		flag.Set("rewrite", "true")
 	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		pgtest.Parallel(t)
 		f := &file{t: t, db: pgtest.DB(t)}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
@@ -55,7 +56,10 @@ func TestQueries(t *testing.T) {
 				}
 				return f.query(t, d.Input)
 			case "keep":
-				rounds := 6
+				rounds := 3
+				if pgtest.Long() {
+					rounds = 6
+				}
 				d.MaybeScanArgs(t, "rounds", &rounds)
 				return f.keep(t, rounds)
 			}

@@ -24,7 +24,7 @@ func TestSources(t *testing.T) {
 
 // uninstall FILE removes what install made.
 func uninstall(env *livetest.Env, data *datadriven.TestData) string {
-	if _, err := env.Session("", "").Conn.Exec(env.T.Context(), installed.Load(env.T, data.CmdArgs[0].Key).Uninstall()); err != nil {
+	if _, err := env.Session("", "").Conn.Exec(env.T.Context(), installed.Load(env.T, env.Path(data.CmdArgs[0].Key)).Uninstall()); err != nil {
 		return pgtest.ErrorText(err) + "\n"
 	}
 	return ""
@@ -38,7 +38,7 @@ func replica(env *livetest.Env, data *datadriven.TestData) string {
 
 // install FILE installs the extension of a spec as the owner and fills its stream tables.
 func install(env *livetest.Env, data *datadriven.TestData) string {
-	extension := installed.Load(env.T, data.CmdArgs[0].Key)
+	extension := installed.Load(env.T, env.Path(data.CmdArgs[0].Key))
 	conn := env.Session("", "").Conn
 	for _, sql := range []string{extension.Install(generator.Plain), extension.Fill()} {
 		if _, err := conn.Exec(env.T.Context(), sql); err != nil {

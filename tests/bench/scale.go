@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/cmd/live"
+)
+
+// How many objects one spec has.
+const (
+	manyInboxes      = 500
+	manyStreamTables = 200
+)
+
+// asCommand is the first argument with which the benchmark is the sluice command, so that the memory of one run can be measured.
+const asCommand = "sluice"
+
+func scaleCases() []benchCase {
+	return []benchCase{
+		{scaleSection, fmt.Sprintf("%d-inboxes", manyInboxes), func(ctx context.Context, b *bench) ([]row, error) { return b.generateMany(ctx) }},
+		{scaleSection, fmt.Sprintf("%d-stream-tables", manyStreamTables), func(ctx context.Context, b *bench) ([]row, error) { return b.runMany(ctx) }},
+	}
+}
+
+// generateMany measures a run of sluice generate over many inboxes: time, memory, and lines of the script that installs them.
+func (b *bench) generateMany(ctx context.Context) ([]row, error) {
+	dir, err := os.MkdirTemp("", "sluice-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	var spec strings.Builder
+	spec.WriteString("version: 1\nextension: {name: many, version: 1.0.0}\ninboxes:\n")
+	for n := range manyInboxes {
+		fmt.Fprintf(&spec, "  - name: inbox_%d\n", n)
+	}
+	if err := writeFiles(dir, map[string]string{"spec.yaml": spec.String()}); err != nil {
+		return nil, err
+	}
+	var seconds, megabytes []float64
+	for range b.cfg.Rounds {
+		start := time.Now()
+		command := exec.CommandContext(ctx, os.Args[0], asCommand, "generate", "-f", dir, "-o", filepath.Join(dir, "out"))
+		if out, err := command.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("sluice generate: %w\n%s", err, out)
+		}
+		seconds = append(seconds, time.Since(start).Seconds())
+		megabytes = append(megabytes, float64(command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024)
+	}
+	script, err := os.ReadFile(filepath.Join(dir, "out/many/migrations/many_1.0.0.up.sql"))
+	if err != nil {
+		return nil, err
+	}
+	lines := []float64{float64(strings.Count(string(script), "\n"))}
+	return []row{
+		scaleRow("generate", "s", seconds, 5), scaleRow("generate, memory", "MB", megabytes, 300), scaleRow("script", "lines", lines, 350_000),
+	}, nil
+}
+
+func scaleRow(name, unit string, figures []float64, most float64) row {
+	x := row{Case: name, Unit: unit, Ours: spreadOf(figures)}
+	x.goal(goal{fmt.Sprintf("<= %g %s", most, unit), func(r row) bool { return r.Ours.Median <= most }})
+	return x
+}
+
+// runMany measures installing many stream tables over small tables, and ticks of new sessions in which all of them are due.
+func (b *bench) runMany(ctx context.Context) ([]row, error) {
+	const database = "views_many"
+	err := connected(ctx, b.server.DSN("postgres"), func(conn *pgx.Conn) error {
+		return execute(ctx, conn, "create database "+database+" template template0")
+	})
+	if err != nil {
+		return nil, err
+	}
+	extension, err := streamTables("differential", variants(manyStreamTables)...)
+	if err != nil {
+		return nil, err
+	}
+	dsn := b.server.DSN(database, "synchronous_commit=off")
+	var apply []float64
+	err = connected(ctx, dsn, func(conn *pgx.Conn) error {
+		if _, err := conn.PgConn().Exec(ctx, viewsDDL).ReadAll(); err != nil {
+			return err
+		}
+		if err := execute(ctx, conn, insertSales("1", "10000"), "vacuum analyze"); err != nil {
+			return err
+		}
+		start := time.Now()
+		_, err := live.Apply(ctx, conn, extension, live.Options{})
+		apply = []float64{time.Since(start).Seconds()}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var idle, changed []float64
+	for n := range 2 * b.cfg.Rounds {
+		for _, change := range []bool{false, true} {
+			took, err := tickOnce(ctx, dsn, change, 10_001+n)
+			if err != nil {
+				return nil, err
+			}
+			if change {
+				changed = append(changed, took)
+			} else {
+				idle = append(idle, took)
+			}
+		}
+	}
+	return []row{
+		scaleRow("apply", "s", apply, 8), scaleRow("tick in a new session, nothing changed", "s", idle, 0.2),
+		scaleRow("tick in a new session, one row changed", "s", changed, 0.2),
+	}, nil
+}
+
+// tickOnce returns the seconds that a tick takes in a session that has done nothing before, when every stream table is due.
+func tickOnce(ctx context.Context, dsn string, change bool, id int) (seconds float64, err error) {
+	if change {
+		err = connected(ctx, dsn, func(conn *pgx.Conn) error { return execute(ctx, conn, insertSales(fmt.Sprint(id), fmt.Sprint(id))) })
+	}
+	if err != nil {
+		return 0, err
+	}
+	time.Sleep(1100 * time.Millisecond) // the schedule is a second
+	err = connected(ctx, dsn, func(conn *pgx.Conn) error {
+		start := time.Now()
+		err := execute(ctx, conn, "call sl.tick()")
+		seconds = time.Since(start).Seconds()
+		return err
+	})
+	return seconds, err
+}
+
+// runAsCommand ends the process as the sluice command if the arguments ask for it.
+func runAsCommand() {
+	if len(os.Args) > 1 && os.Args[1] == asCommand {
+		os.Exit(cli.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+}

@@ -1,0 +1,7 @@
+package pgtest
+
+import "os"
+
+// Long reports whether SLUICE_TEST_LONG=1 asks for the long rows too: all pairs of versions, all rows of a matrix, as many kills and seeds as it
+// takes to meet what is rare. `make test-all` does; `make test` takes a part of them, chosen by SLUICE_TEST_SEED where it is random.
+func Long() bool { return os.Getenv("SLUICE_TEST_LONG") != "" }

@@ -1,0 +1,163 @@
+package upgrade
+
+import (
+	"context"
+	"crypto/md5"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/cmd/verify"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// history generates the versions, oldest first.
+func history(t *testing.T) []*generator.Extension {
+	t.Helper()
+	return generated(t, "history/*.yaml", 12)
+}
+
+var histories struct {
+	sync.Mutex
+	of map[string][]*generator.Extension // by the pattern of their specs
+}
+
+// generated generates each of some specs, once, as the next version after those before it.
+func generated(t *testing.T, pattern string, least int) []*generator.Extension {
+	t.Helper()
+	histories.Lock()
+	defer histories.Unlock()
+	if versions := histories.of[pattern]; versions != nil {
+		return slices.Clone(versions)
+	}
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) < least {
+		t.Fatalf("%d versions, want %d or more: %v", len(paths), least, err)
+	}
+	slices.Sort(paths)
+	var versions []*generator.Extension
+	for _, path := range paths {
+		loaded, problems := spec.Load(path)
+		if !problems.Empty() {
+			t.Fatal(problems)
+		}
+		e, problems := generator.Generate(loaded[0], manifests(versions)...)
+		if !problems.Empty() {
+			t.Fatal(problems)
+		}
+		versions = append(versions, e)
+	}
+	if histories.of == nil {
+		histories.of = map[string][]*generator.Extension{}
+	}
+	histories.of[pattern] = versions
+	return slices.Clone(versions)
+}
+
+func manifests(versions []*generator.Extension) []upgrade.Manifest {
+	var all []upgrade.Manifest
+	for _, e := range versions {
+		all = append(all, e.Manifest())
+	}
+	return all
+}
+
+// at is a database in which apply has installed a version, in the plain flavour, over the tables that stream tables read. It is a copy: each version
+// is installed once on each server.
+func at(t *testing.T, e *generator.Extension) *pgtest.Database {
+	t.Helper()
+	roles(t)
+	ddl := sourceTables(t)
+	db := pgtest.DB(t, pgtest.Template(t, key(e), func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, ddl); err != nil {
+			return err
+		}
+		_, err := live.Apply(ctx, conn, e, live.Options{})
+		return err
+	}))
+	db.Exec(t, notCopied)
+	return db
+}
+
+// notCopied lets a copy pass for the database in which apply has installed a version: a database that knows that it is a copy starts anew with its
+// first tick, as after a restore.
+const notCopied = `
+update pgtrickle.pgt_origin
+set database_oid = (select oid::bigint from pg_database where datname = current_database()), row_xmin = null;
+update pgtrickle.pgt_origin set row_xmin = xmin::text;
+`
+
+// key tells versions apart by all that installing them runs, as versions of two histories may have the same number.
+func key(e *generator.Extension) string {
+	return fmt.Sprintf("%x", md5.Sum([]byte(e.Version+e.Install(generator.Plain))))
+}
+
+var catalogs sync.Map // functions that read the catalog of a version, by its key
+
+// fresh is the catalog of a version that was installed at once, in the plain flavour.
+func fresh(t *testing.T, e *generator.Extension) []string {
+	t.Helper()
+	read, _ := catalogs.LoadOrStore(key(e), &reading{})
+	r := read.(*reading)
+	r.Lock()
+	defer r.Unlock()
+	if r.catalog == nil {
+		r.catalog = pgtest.Column[string](t, at(t, e), verify.SnapshotSQL)
+	}
+	return slices.Clone(r.catalog)
+}
+
+// reading is the catalog of a version once a test has read it.
+type reading struct {
+	sync.Mutex
+	catalog []string
+}
+
+// later are the pairs of a version and a later one.
+func later(versions int) [][2]int {
+	var pairs [][2]int
+	for to := range versions {
+		for from := range to {
+			pairs = append(pairs, [2]int{from, to})
+		}
+	}
+	return pairs
+}
+
+// somePairs are the pairs of neighbours and five others, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 they are all.
+func somePairs(t *testing.T, pairs [][2]int) [][2]int {
+	t.Helper()
+	if pgtest.Long() {
+		return pairs
+	}
+	var near, far [][2]int
+	for _, pair := range pairs {
+		if d := pair[1] - pair[0]; d == 1 || d == -1 {
+			near = append(near, pair)
+		} else {
+			far = append(far, pair)
+		}
+	}
+	random := rand.New(rand.NewPCG(seed(t), 5))
+	random.Shuffle(len(far), func(i, j int) { far[i], far[j] = far[j], far[i] })
+	return append(near, far[:min(5, len(far))]...)
+}
+
+// seed is SLUICE_TEST_SEED.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
+	t.Logf("seed %d", seed)
+	return seed
+}
