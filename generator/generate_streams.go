@@ -25,6 +25,7 @@ func (b *builder) reads(view render.Extension) {
 	} {
 		b.add("source/"+name+".sql", view)
 	}
+	b.add("stream_table/pgt_applied.sql", view)
 	if view.Parts() {
 		b.add("source/pgt_lock_above.sql", view)
 	}
@@ -49,6 +50,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		if source.Made {
 			templates = []string{"attach"}
 		}
+		templates = append(templates, "unread")
 		for _, template := range templates {
 			b.add("source/"+template+".sql", source)
 		}
@@ -57,7 +59,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.add("now/pgt_open_setting.sql", view)
 		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
 		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
-		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
+		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks", "pgt_own_statement"} {
 			b.add("now/"+name+".sql", view)
 		}
 	}
@@ -135,6 +137,9 @@ func functionsOf(t render.StreamTable) []part {
 	all = append(all, part{"stream_table/rebuild.sql", t})
 	if telling {
 		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
+	}
+	if t.RegainFn.Name != "" {
+		all = append(all, part{"now/regain.sql", t})
 	}
 	if len(t.Pending) > 0 {
 		all = append(all, part{"now/maintain.sql", t})

@@ -87,7 +87,7 @@ func (o Object) CommentSQL() string {
 	if o.Comment == "" {
 		return ""
 	}
-	return "comment on " + o.Kind + " " + o.Signature + " is " + sqltext.Literal(o.Comment) + ";\n"
+	return sqltext.Wrap("comment on " + o.Kind + " " + o.Signature + " is " + sqltext.Literal(o.Comment) + ";\n")
 }
 
 // Create is the statements that make the object, as a member of an extension or not.

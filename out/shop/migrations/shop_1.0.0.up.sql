@@ -48,7 +48,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -57,7 +58,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -70,7 +72,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -93,8 +96,10 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: shop in pgtrickle).'
+                when v_found.name = 'pgtrickle.pgt_extension' then
+                    'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
 end;
@@ -118,7 +123,8 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is 'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_extension is
+    'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
 
 -- Settings of extension shop, changed by its owner with update; spec_value is what the spec says.
 create table pgtrickle.pgt_settings (
@@ -126,7 +132,8 @@ create table pgtrickle.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_settings is
+    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -139,7 +146,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -161,7 +169,9 @@ begin
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -174,12 +184,18 @@ begin
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table pgtrickle.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
+                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_settings_check() is
+    'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -188,7 +204,8 @@ create trigger pgt_settings_check
     execute function pgtrickle.pgt_settings_check();
 comment on trigger pgt_settings_check on pgtrickle.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
+-- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
 create function pgtrickle.pgt_setting(p_name text)
@@ -201,10 +218,13 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
@@ -233,7 +253,9 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_setting(text) is
+    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
+    'spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -247,7 +269,8 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_origin is
+    'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
@@ -263,7 +286,8 @@ create table pgtrickle.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table pgtrickle.pgt_version_history is 'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_version_history is
+    'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table pgtrickle.pgt_tasks (
@@ -272,7 +296,8 @@ create table pgtrickle.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
@@ -344,11 +369,13 @@ create table pgtrickle.pgt_inbox_progress (
     stuck_at      timestamptz not null default '-infinity',
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_progress is
+    'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
 --
--- Rows are only added, so writers never wait for each other. Who adds one that counts holds a lock to write the inbox, so a number below one
+-- Rows are only added, so writers never wait for each other. Who adds one that counts holds a lock to write the inbox, so a number below
+-- one
 -- that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
 --
 -- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
@@ -372,7 +399,8 @@ create table pgtrickle.pgt_inbox_deltas (
     last_id       text collate "C",
     primary key (inbox_name, no)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.pgt_inbox_deltas is 'Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_deltas is
+    'Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of an inbox have come among messages that share one received_at.
 create index pgt_inbox_deltas_last on pgtrickle.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
@@ -387,9 +415,11 @@ create table pgtrickle.pgt_inbox_rates (
     duplicates bigint      not null default 0,
     primary key (inbox_name, second)
 );
-comment on table pgtrickle.pgt_inbox_rates is 'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_rates is
+    'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
--- Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late
+-- Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones,
+-- late
 -- arrivals, and what a worker claimed and gave back.
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
@@ -400,7 +430,9 @@ create table pgtrickle.pgt_inbox_retry_queue (
     due_at      timestamptz not null,
     primary key (inbox_name, event_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_inbox_retry_queue is 'Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_retry_queue is
+    'Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed '
+    'ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take messages of the retry queue.
 create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
@@ -422,7 +454,9 @@ create table pgtrickle.pgt_inbox_totals (
     processing_us bigint  not null default 0,
     primary key (inbox_name, is_expired, event_type)
 ) with (fillfactor = 50);
-comment on table pgtrickle.pgt_inbox_totals is 'Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has deleted (is_expired), so that statistics keep them. A dump keeps only the latter. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_totals is
+    'Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has '
+    'deleted (is_expired), so that statistics keep them. A dump keeps only the latter. (Sluice: shop in pgtrickle)';
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
 --
@@ -435,19 +469,24 @@ create table pgtrickle.pgt_inbox_dead (
     alerted    boolean     not null default false,
     primary key (inbox_name, event_id, is_alert)
 );
-comment on table pgtrickle.pgt_inbox_dead is 'The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert). (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_dead is
+    'The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert). '
+    '(Sluice: shop in pgtrickle)';
 
 -- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
 create index pgt_inbox_dead_age on pgtrickle.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
-comment on index pgtrickle.pgt_inbox_dead_age is 'Dead letters by age: those that are still to be alerted, and those whose retention has passed.';
+comment on index pgtrickle.pgt_inbox_dead_age is
+    'Dead letters by age: those that are still to be alerted, and those whose retention has passed.';
 
--- What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
+-- What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is
+-- expired.
 create view pgtrickle.pgt_inbox_counted as
 select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 else t.processed end as processed, t.dead_letter,
        t.processing_us, case when t.is_expired then t.processed else 0 end as expired
 from pgtrickle.pgt_inbox_totals t
 union all
-select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end, d.processed, d.dead_letter,
+select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end, d.processed,
+    d.dead_letter,
        d.processing_us, 0
 from pgtrickle.pgt_inbox_config c
 left join lateral (
@@ -459,7 +498,9 @@ left join lateral (
 ) p on true
 join pgtrickle.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
 where d.event_type is not null;
-comment on view pgtrickle.pgt_inbox_counted is 'What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.pgt_inbox_counted is
+    'What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has '
+    'deleted is expired. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 -- Reads and writes nothing.
@@ -496,39 +537,48 @@ begin
     return v_bucket = p_worker_id;
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
+    'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_0 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_1 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_2 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_3 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_4 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_5 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_6 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_7 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
@@ -551,9 +601,11 @@ begin
     return v_inbox;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox(text) is 'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox(text) is
+    'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
 
--- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then
+-- it
 -- has become a dead letter.
 -- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
 -- From inboxes.max_attempts in the spec.
@@ -615,21 +667,26 @@ begin
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_finish_attempts.
         execute format(
-            'update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table
+            'update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema,
+                v_inbox.inbox_table
         )
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
-    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from it.
+    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from
+    -- it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is
+    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: '
+    'then it has become a dead letter. (Sluice: shop in pgtrickle)';
 
--- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.
+-- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how
+-- many.
 -- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_retry_queue; reads and writes the inbox, pgt_attempts_0 and so on.
 -- From inboxes.max_attempts in the spec.
 create function pgtrickle.pgt_finish_attempts(p_inbox text)
@@ -646,7 +703,8 @@ declare
     v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
 begin
     -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
-    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null)
+    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not
+        null)
     into v_hashes
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
@@ -692,7 +750,8 @@ begin
             for update of o skip locked
         ))
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed', coalesce((
+    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed',
+        coalesce((
         select p.low_watermark
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = p_inbox
@@ -703,7 +762,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_finish_attempts(text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_finish_attempts(text) is
+    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns '
+    'how many. (Sluice: shop in pgtrickle)';
 
 -- Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception.
 -- Reads pgt_inbox_progress; writes pgt_inbox_deltas.
@@ -728,7 +789,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_moved() is 'Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_moved() is
+    'Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.pgt_inbox_moved() from public;
 
@@ -759,7 +822,8 @@ begin
     insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
     select v_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
            -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where o.processed_at is not null), 0)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+                       (where o.processed_at is not null), 0)
     from old_rows o
     where o.processed_at is not null or o.retry_count >= v_retries
     group by o.event_type;
@@ -769,7 +833,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_deleted() is 'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_deleted() is
+    'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.pgt_inbox_deleted() from public;
 
@@ -801,7 +867,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_truncated() is 'Empties all that is derived from the inbox that the trigger names when its table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_truncated() is
+    'Empties all that is derived from the inbox that the trigger names when its table is truncated. Counts of expired messages stay. '
+    '(Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.pgt_inbox_truncated() from public;
 
@@ -837,8 +905,10 @@ begin
         v_pending := new.processed_at is null and new.retry_count < v_retries;
         v_dead := new.processed_at is null and new.retry_count >= v_retries;
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-        select v_inbox, n.event_type, n.processed, v_dead::integer, n.processed * (case when isfinite(n.processed_at) and isfinite(n.received_at)
-                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint, n.processed
+        select v_inbox, n.event_type, n.processed, v_dead::integer, n.processed *
+            (case when isfinite(n.processed_at) and isfinite(n.received_at)
+                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint,
+                       n.processed
         from (select new.event_type, new.processed_at, new.received_at, (new.processed_at is not null)::integer as processed) n
         where not v_pending;
     else
@@ -846,8 +916,10 @@ begin
         values (v_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
     end if;
     insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-    select v_inbox, o.event_type, -o.processed, o.processed - 1, -o.processed * (case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12) else 0 end * 1000000)::bigint, -o.processed * v_update::integer
+    select v_inbox, o.event_type, -o.processed, o.processed - 1, -o.processed *
+        (case when isfinite(o.processed_at) and isfinite(o.received_at)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12) else 0 end * 1000000)::bigint,
+                       -o.processed * v_update::integer
     from (select old.event_type, old.processed_at, old.received_at, (old.processed_at is not null)::integer as processed) o
     where old.processed_at is not null or old.retry_count >= v_retries;
 
@@ -861,7 +933,8 @@ begin
         insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values (
             v_inbox, new.event_id, new.received_at,
-            coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp())) -- not all inboxes have the column
+            -- not all inboxes have the column
+            coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
         )
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
@@ -871,7 +944,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_applied() is 'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical replication changes messages, one by one. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_applied() is
+    'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical '
+    'replication changes messages, one by one. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.pgt_inbox_applied() from public;
 
@@ -967,7 +1042,9 @@ begin
     ) r;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_summary(text) is 'Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_summary(text) is
+    'Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Adds the deltas of an inbox to its totals and rates; returns how many.
 -- Writes pgt_inbox_progress; moves pgt_inbox_deltas into pgt_inbox_totals and pgt_inbox_rates.
@@ -1061,7 +1138,8 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_fold(text) is 'Adds the deltas of an inbox to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_fold(text) is
+    'Adds the deltas of an inbox to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many.
 -- Reads and locks messages; writes pgt_inbox_retry_queue.
@@ -1127,9 +1205,12 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz) is 'Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz) is
+    'Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many. '
+    '(Sluice: shop in pgtrickle)';
 
--- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many messages it
+-- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many messages
+-- it
 -- put into the retry queue.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
 --
@@ -1182,7 +1263,8 @@ begin
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
     v_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0);
-    select coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) as received, clock_timestamp() as at
+    select coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) as received,
+        clock_timestamp() as at
     into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
@@ -1249,9 +1331,11 @@ begin
     using p_inbox, v_was.counted_at, v_sure, v_was.folded_no;
 
     v_low := greatest(v_was.low_watermark, v_sure);
-    execute format('select timestamptz ''epoch'' + c.last_value * interval ''1 microsecond'' from %I.%I c', v_inbox.inbox_schema, v_inbox.claim_cursor)
+    execute format('select timestamptz ''epoch'' + c.last_value * interval ''1 microsecond'' from %I.%I c', v_inbox.inbox_schema,
+        v_inbox.claim_cursor)
     into v_cursor;
-    -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it, unless the
+    -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
+    -- unless the
     -- cursor passed it half a minute ago: a slow worker must not hold the low watermark.
     v_listed := pgtrickle.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
     -- The low watermark stops before the first pending message that is not listed.
@@ -1285,7 +1369,9 @@ begin
     return v_listed;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_settle(text) is 'Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many messages it put into the retry queue. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_settle(text) is
+    'Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many '
+    'messages it put into the retry queue. (Sluice: shop in pgtrickle)';
 
 -- Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing.
 -- Reads pgt_inbox_counted, the inbox, pgt_inbox_retry_queue; writes pgt_inbox_progress.
@@ -1353,7 +1439,9 @@ begin
     return false;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_audit(text) is 'Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_audit(text) is
+    'Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many.
 -- Reads the inbox; writes pgt_inbox_dead; notifies pg_trickle_alert.
@@ -1426,9 +1514,12 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_alert(text) is 'Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_alert(text) is
+    'Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in '
+    'pgtrickle)';
 
--- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer pending;
+-- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
+-- pending;
 -- returns how many. Zero retention keeps for ever.
 -- Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
 create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
@@ -1441,8 +1532,10 @@ as $function$
 declare
     v_inbox     record := pgtrickle.pgt_inbox(p_inbox);
     v_table     regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_processed interval := coalesce(v_inbox.processed_retention, make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
-    v_dead      interval := coalesce(v_inbox.dead_letter_retention, make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
+    v_processed interval := coalesce(v_inbox.processed_retention,
+        make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
+    v_dead      interval := coalesce(v_inbox.dead_letter_retention,
+        make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
     v_now       timestamptz := clock_timestamp();
     v_count     bigint := 0::bigint;
     v_rows      bigint;
@@ -1528,10 +1621,14 @@ begin
     return v_count + v_rows;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_drain(text, int4) is 'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer pending; returns how many. Zero retention keeps for ever. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_drain(text, int4) is
+    'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
+    'pending; returns how many. Zero retention keeps for ever. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are.
--- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, the inbox's sequences.
+-- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, the inbox's
+-- sequences.
 create function pgtrickle.pgt_inbox_rebuild(p_inbox text)
     returns bigint
     language plpgsql
@@ -1603,7 +1700,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_rebuild(text) is 'Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_rebuild(text) is
+    'Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are. (Sluice: '
+    'shop in pgtrickle)';
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
 -- Reads pgt_inbox_config; writes pgt_tasks; calls what folds, settles, audits and alerts.
@@ -1647,7 +1746,8 @@ begin
     end;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_tick(text) is 'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_inbox_tick(text) is
+    'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -1678,7 +1778,9 @@ create table pgtrickle.order_events (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events is
+    'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
@@ -1688,29 +1790,38 @@ comment on index pgtrickle.order_events_order is 'The processing order of inbox 
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_claim_cursor is
+    'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_rescan_after is
+    'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_alone_until is
+    'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in '
+    'pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgt_inbox_settle).
 create sequence pgtrickle.order_events_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_high_watermark is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_high_watermark is
+    'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
--- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+-- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas
+-- instead.
 --
 -- A sequence, because counting in a table would make those who insert wait for each other (see pgt_inbox_summary).
 create sequence pgtrickle.order_events_received minvalue 0 start 1;
-comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_received is
+    'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas '
+    'instead. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
@@ -1755,7 +1866,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_inserted() is
+    'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_inserted() from public;
 
@@ -1781,7 +1894,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+                       (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -1804,7 +1918,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+                       (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -1833,7 +1948,8 @@ begin
         delete from pgtrickle.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'order_events' and q.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
+          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
+              3);
     end if;
 
     -- A message that is pending after an update may lie behind the cursor.
@@ -1854,12 +1970,14 @@ begin
         delete from pgtrickle.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'order_events' and d.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
+          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
+              >= 3);
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_updated() is 'Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_updated() is
+    'Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.order_events_updated() from public;
 
@@ -1869,7 +1987,8 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.order_events_updated();
-comment on trigger sluice_updated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
+comment on trigger sluice_updated on pgtrickle.order_events is
+    'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
@@ -1891,7 +2010,9 @@ create trigger sluice_inserted
         or new.available_at is not null)
     execute function pgtrickle.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
+comment on trigger sluice_inserted on pgtrickle.order_events is
+    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
+    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -1900,7 +2021,8 @@ create trigger sluice_moved
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle.pgt_inbox_moved('order_events');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
+comment on trigger sluice_moved on pgtrickle.order_events is
+    'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
@@ -1916,10 +2038,12 @@ create trigger sluice_applied
     for each row
     execute function pgtrickle.pgt_inbox_applied('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
+comment on trigger sluice_applied on pgtrickle.order_events is
+    'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgt_inbox_deltas if many messages share
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor;
+-- writes pgt_inbox_deltas if many messages share
 -- one received_at.
 -- From inboxes.order_events in the spec.
 --
@@ -1953,7 +2077,8 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
+    -- rows that it locked have this number or that of a savepoint, above it
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_low      timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -1984,7 +2109,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id) is null
+                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
+                     is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2012,7 +2138,8 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) >
+        extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -2035,7 +2162,8 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle.order_events_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2066,7 +2194,8 @@ begin
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
-          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id) is null)
+          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+              i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -2082,7 +2211,9 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.order_events_claim_cursor c;
+        perform setval('pgtrickle.order_events_claim_cursor'::regclass,
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from
+            pgtrickle.order_events_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
             insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
@@ -2109,14 +2240,16 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id) is null)
+                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
+                      q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
                 for update of i skip locked
             loop
                 if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
+                        'pgtrickle.order_events_alone_until'::regclass);
                     continue when v_died;
                 end if;
                 v_count := v_count + 1;
@@ -2125,7 +2258,8 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.order_events_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval('pgtrickle.order_events_rescan_after'::regclass,
+                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
     end if;
@@ -2136,7 +2270,9 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_claim(int4, int4, int4) is
+    'Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order. (Sluice: shop '
+    'in pgtrickle)';
 
 -- Stores a message in inbox order_events; false if its id was there, null if it has none.
 -- Writes pgtrickle.order_events and, for the duplicate rate, pgt_inbox_deltas.
@@ -2163,9 +2299,11 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is
+    'Stores a message in inbox order_events; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
 
--- Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by it.
+-- Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by
+-- it.
 -- Writes pgtrickle.order_events.
 -- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_mark_processed(p_event_id text)
@@ -2183,7 +2321,9 @@ begin
     return (select false from pgtrickle.order_events i where i.event_id = p_event_id);
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_mark_processed(text) is
+    'Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good '
+    'by it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if
 -- another transaction holds the message, -1 if it is processed, null if there is none.
@@ -2213,7 +2353,9 @@ begin
     return v_retry_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.order_events_mark_failed(text, text) is
+    'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if '
+    'another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 -- From inboxes.order_events in the spec.
@@ -2224,7 +2366,8 @@ create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count,
+        i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
         select p.low_watermark
@@ -2239,21 +2382,25 @@ create view pgtrickle.order_events_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.pgt_inbox_retry_queue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where q.inbox_name = 'order_events'
   and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_pending is
+    'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 -- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.pgt_inbox_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where d.inbox_name = 'order_events' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_dlq is
+    'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
 -- From inboxes.order_events in the spec.
@@ -2287,7 +2434,8 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_stats is
+    'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.order_events_high_watermark'::regclass, 0);
 
@@ -2304,7 +2452,8 @@ insert into pgtrickle.pgt_inbox_config (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark', 'order_events_received'
+    'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark',
+        'order_events_received'
 );
 
 insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: counts');
@@ -2340,7 +2489,8 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is '
+    'set. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
@@ -2350,29 +2500,36 @@ comment on index pgtrickle.payments_order is 'The processing order of inbox paym
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_claim_cursor is
+    'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_rescan_after is
+    'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_alone_until is
+    'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
 -- A sequence, because a writer must see it at once, whatever its snapshot (see pgt_inbox_settle).
 create sequence pgtrickle.payments_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.payments_high_watermark is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_high_watermark is
+    'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
 -- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
 --
 -- A sequence, because counting in a table would make those who insert wait for each other (see pgt_inbox_summary).
 create sequence pgtrickle.payments_received minvalue 0 start 1;
-comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_received is
+    'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas '
+    'instead. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
@@ -2417,7 +2574,9 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_inserted() is
+    'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.payments_inserted() from public;
 
@@ -2443,7 +2602,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+                       (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -2466,7 +2626,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
+                       (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -2521,7 +2682,8 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is 'Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_updated() is
+    'Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_updated() from public;
 
@@ -2531,7 +2693,8 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.payments_updated();
-comment on trigger sluice_updated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
+comment on trigger sluice_updated on pgtrickle.payments is
+    'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
@@ -2553,7 +2716,9 @@ create trigger sluice_inserted
         or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
+comment on trigger sluice_inserted on pgtrickle.payments is
+    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
+    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -2562,7 +2727,8 @@ create trigger sluice_moved
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle.pgt_inbox_moved('payments');
 alter table pgtrickle.payments enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
+comment on trigger sluice_moved on pgtrickle.payments is
+    'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
@@ -2578,10 +2744,12 @@ create trigger sluice_applied
     for each row
     execute function pgtrickle.pgt_inbox_applied('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
+comment on trigger sluice_applied on pgtrickle.payments is
+    'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgt_inbox_deltas if many messages share
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes
+-- pgt_inbox_deltas if many messages share
 -- one received_at.
 -- From inboxes.payments in the spec.
 --
@@ -2615,7 +2783,8 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
+    -- rows that it locked have this number or that of a savepoint, above it
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_low      timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
@@ -2646,7 +2815,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is null
+                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is
+                     null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2674,7 +2844,8 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) >
+        extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -2728,7 +2899,8 @@ begin
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
           -- A scalar subquery, since an anti-join might be planned in another order.
-          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is null)
+          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
+              i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -2744,7 +2916,9 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.payments_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.payments_claim_cursor c;
+        perform setval('pgtrickle.payments_claim_cursor'::regclass,
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from
+            pgtrickle.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
             insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
@@ -2771,7 +2945,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is null)
+                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id
+                      = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -2787,7 +2962,8 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.payments_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval('pgtrickle.payments_rescan_after'::regclass,
+                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
     end if;
@@ -2798,7 +2974,9 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_claim(int4, int4, int4) is
+    'Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Stores a message in inbox payments; false if its id was there, null if it has none.
 -- Writes pgtrickle.payments and, for the duplicate rate, pgt_inbox_deltas.
@@ -2825,7 +3003,8 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is
+    'Stores a message in inbox payments; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
@@ -2845,7 +3024,9 @@ begin
     return (select false from pgtrickle.payments i where i.event_id = p_event_id);
 end;
 $function$;
-comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_mark_processed(text) is
+    'Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by '
+    'it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if
 -- another transaction holds the message, -1 if it is processed, null if there is none.
@@ -2875,7 +3056,9 @@ begin
     return v_retry_count;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_mark_failed(text, text) is
+    'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if another '
+    'transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
@@ -2886,7 +3069,8 @@ create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count,
+        i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.low_watermark
@@ -2901,17 +3085,20 @@ create view pgtrickle.payments_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.pgt_inbox_retry_queue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where q.inbox_name = 'payments'
   and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_pending is
+    'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
+    i.available_at
 from pgtrickle.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
@@ -2949,7 +3136,8 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_stats is
+    'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
 select setval('pgtrickle.payments_high_watermark'::regclass, 0);
 
@@ -2992,7 +3180,8 @@ begin
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
+    'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox.
@@ -3030,9 +3219,11 @@ begin
     end if;
     case p_inbox
         when 'order_events' then
-            v_stored := pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at);
+            v_stored := pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
         when 'payments' then
-            v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at);
+            v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
         else
             raise exception using
                 errcode = '42704',
@@ -3056,7 +3247,8 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
+    'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of an inbox in processing order; takes no lock.
 -- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
@@ -3130,7 +3322,8 @@ begin
     end loop;
 end;
 $function$;
-comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_pending(text, int4) is
+    'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
 -- Locks rows of the inbox.
@@ -3185,7 +3378,9 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
+    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
+    'inbox. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -3219,7 +3414,9 @@ begin
     return v_marked;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_processed(text, text) is
+    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -3265,7 +3462,9 @@ begin
         end;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_failed(text, text, text) is
+    'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
@@ -3311,7 +3510,8 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
+    'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_paused.
@@ -3325,7 +3525,8 @@ begin
     insert into pgtrickle.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pause_inbox(text) is
+    'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_paused.
@@ -3378,7 +3579,8 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_health(text) is
+    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
 -- Reads pgt_inbox_config, the settings and what pgt_inbox_summary reads.
@@ -3405,7 +3607,8 @@ as $function$
            c.is_managed,
            c.max_retries,
            round(extract(epoch from coalesce(
-               c.processed_retention, make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+               c.processed_retention, make_interval(hours =>
+                   least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
            )) / 3600, 2),
            s.pending_count,
            s.dlq_count,
@@ -3464,7 +3667,8 @@ begin
             'errors', v_errors,
             'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
             'tasks', (
-                select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error))
+                select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error',
+                    t.last_error))
                 from pgtrickle.pgt_tasks t
                 where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
             )
@@ -3474,7 +3678,8 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_status(text) is
+    'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
 -- Reads pgt_extension; writes pgt_version_history.
@@ -3513,7 +3718,8 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function pgtrickle.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -3566,7 +3772,9 @@ begin
     perform pgtrickle.pgt_note_version();
 end;
 $function$;
-comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.attach() is
+    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
 -- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
@@ -3595,7 +3803,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.detach() is
+    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
@@ -3615,7 +3825,9 @@ begin
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -3652,9 +3864,12 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
+    'pgtrickle)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
 -- Reads and writes nothing.
 create procedure pgtrickle.pgt_commit()
     language plpgsql
@@ -3664,9 +3879,12 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: shop in pgtrickle)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -3720,7 +3938,9 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick() is
+    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may '
+    'call it at once. (Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -3770,7 +3990,8 @@ begin
     end loop;
 end;
 $function$;
-comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.tick_once() is
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -3799,10 +4020,11 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f832f408b7b4b40d38a76cc76af6ce29', 'plain');
+values ('shop', '1.0.0', '5c24837f4ca29295aa0e1a7f1cfa05d6', 'plain');
 
 select pgtrickle.attach();
 
