@@ -111,7 +111,8 @@ func (i Inbox) Columns(a string) string {
 	if i.Retry != nil {
 		names = append(names, "available_at")
 	}
-	return a + "." + strings.Join(names, ", "+a+".")
+	half := len(names) - 4
+	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
 }
 
 // FoldTask names the row of pgt_tasks for the inbox's frequent work.

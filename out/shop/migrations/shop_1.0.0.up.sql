@@ -374,9 +374,9 @@ comment on table pgtrickle.pgt_inbox_progress is
 
 -- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
 --
--- Rows are only added, so writers never wait for each other. Who adds one that counts holds a lock to write the inbox, so a number below
--- one
--- that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
+-- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so a
+-- number
+-- below one that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
 --
 -- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
 -- are counted where they are.
@@ -419,8 +419,7 @@ comment on table pgtrickle.pgt_inbox_rates is
     'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones,
--- late
--- arrivals, and what a worker claimed and gave back.
+-- late arrivals, and what a worker claimed and gave back.
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
 create table pgtrickle.pgt_inbox_retry_queue (
@@ -485,9 +484,8 @@ select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 els
        t.processing_us, case when t.is_expired then t.processed else 0 end as expired
 from pgtrickle.pgt_inbox_totals t
 union all
-select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end, d.processed,
-    d.dead_letter,
-       d.processing_us, 0
+select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end,
+       d.processed, d.dead_letter, d.processing_us, 0
 from pgtrickle.pgt_inbox_config c
 left join lateral (
     select p.folded_no, p.counted_at
@@ -605,8 +603,7 @@ comment on function pgtrickle.pgt_inbox(text) is
     'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then
--- it
--- has become a dead letter.
+-- it has become a dead letter.
 -- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
 -- From inboxes.max_attempts in the spec.
 --
@@ -631,7 +628,11 @@ begin
     where c.inbox_name = p_inbox;
     -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
     execute format(
-        $sql$select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax from %I.%I i where i.event_id = $2$sql$, v_inbox.inbox_schema, v_inbox.inbox_table
+        $sql$
+        select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax
+        from %I.%I i
+        where i.event_id = $2
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table
     )
     into v_hash, v_locker
     using p_inbox, p_event_id;
@@ -667,14 +668,14 @@ begin
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_finish_attempts.
         execute format(
-            'update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema,
-                v_inbox.inbox_table
+            'update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
+            v_inbox.inbox_schema, v_inbox.inbox_table
         )
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
-    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from
-    -- it.
+    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told
+    -- from it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
@@ -703,8 +704,9 @@ declare
     v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
 begin
     -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
-    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not
-        null)
+    select array_agg(s.hash) filter (
+               where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
+           )
     into v_hashes
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
@@ -822,8 +824,8 @@ begin
     insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
     select v_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
            -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
-                       (where o.processed_at is not null), 0)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where o.processed_at is not null), 0)
     from old_rows o
     where o.processed_at is not null or o.retry_count >= v_retries
     group by o.event_type;
@@ -905,10 +907,10 @@ begin
         v_pending := new.processed_at is null and new.retry_count < v_retries;
         v_dead := new.processed_at is null and new.retry_count >= v_retries;
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-        select v_inbox, n.event_type, n.processed, v_dead::integer, n.processed *
-            (case when isfinite(n.processed_at) and isfinite(n.received_at)
-                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint,
-                       n.processed
+        select v_inbox, n.event_type, n.processed, v_dead::integer,
+               n.processed * (case when isfinite(n.processed_at) and isfinite(n.received_at)
+                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint, n.processed
         from (select new.event_type, new.processed_at, new.received_at, (new.processed_at is not null)::integer as processed) n
         where not v_pending;
     else
@@ -916,10 +918,10 @@ begin
         values (v_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
     end if;
     insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-    select v_inbox, o.event_type, -o.processed, o.processed - 1, -o.processed *
-        (case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12) else 0 end * 1000000)::bigint,
-                       -o.processed * v_update::integer
+    select v_inbox, o.event_type, -o.processed, o.processed - 1,
+           -o.processed * (case when isfinite(o.processed_at) and isfinite(o.received_at)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint, -o.processed * v_update::integer
     from (select old.event_type, old.processed_at, old.received_at, (old.processed_at is not null)::integer as processed) o
     where old.processed_at is not null or old.retry_count >= v_retries;
 
@@ -933,7 +935,7 @@ begin
         insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values (
             v_inbox, new.event_id, new.received_at,
-            -- not all inboxes have the column
+            -- Not all inboxes have the column.
             coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
         )
         on conflict (inbox_name, event_id) do update
@@ -1210,8 +1212,7 @@ comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, tim
     '(Sluice: shop in pgtrickle)';
 
 -- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many messages
--- it
--- put into the retry queue.
+-- it put into the retry queue.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
 --
 -- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
@@ -1264,7 +1265,7 @@ begin
     );
     v_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0);
     select coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) as received,
-        clock_timestamp() as at
+           clock_timestamp() as at
     into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
@@ -1331,12 +1332,10 @@ begin
     using p_inbox, v_was.counted_at, v_sure, v_was.folded_no;
 
     v_low := greatest(v_was.low_watermark, v_sure);
-    execute format('select timestamptz ''epoch'' + c.last_value * interval ''1 microsecond'' from %I.%I c', v_inbox.inbox_schema,
-        v_inbox.claim_cursor)
-    into v_cursor;
+    v_cursor := timestamptz 'epoch' + interval '1 microsecond'
+        * coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass), 0);
     -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
-    -- unless the
-    -- cursor passed it half a minute ago: a slow worker must not hold the low watermark.
+    -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
     v_listed := pgtrickle.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
@@ -1399,8 +1398,9 @@ begin
         return true;
     end if;
     execute format($sql$
-        select coalesce((select sum(c.received - c.processed - c.dead_letter) from pgtrickle.pgt_inbox_counted c where c.inbox_name = $1), 0)
-                   + (select count(*) from %1$s i where i.received_at >= $3),
+        select (select count(*) from %1$s i where i.received_at >= $3) + coalesce((
+                   select sum(c.received - c.processed - c.dead_letter) from pgtrickle.pgt_inbox_counted c where c.inbox_name = $1
+               ), 0),
                (
                    select count(*)
                    from (
@@ -1408,7 +1408,7 @@ begin
                            select from %1$s i
                            where i.received_at >= $2
                              and i.processed_at is null and i.retry_count < $4
-                             and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                             and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id)
                            limit 1001
                        )
                        union all
@@ -1519,8 +1519,7 @@ comment on function pgtrickle.pgt_inbox_alert(text) is
     'pgtrickle)';
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
--- pending;
--- returns how many. Zero retention keeps for ever.
+-- pending; returns how many. Zero retention keeps for ever.
 -- Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
 create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
@@ -1532,10 +1531,13 @@ as $function$
 declare
     v_inbox     record := pgtrickle.pgt_inbox(p_inbox);
     v_table     regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_processed interval := coalesce(v_inbox.processed_retention,
-        make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
-    v_dead      interval := coalesce(v_inbox.dead_letter_retention,
-        make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
+    v_processed interval := coalesce(
+        v_inbox.processed_retention, make_interval(hours =>
+            least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+    );
+    v_dead      interval := coalesce(
+        v_inbox.dead_letter_retention, make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))
+    );
     v_now       timestamptz := clock_timestamp();
     v_count     bigint := 0::bigint;
     v_rows      bigint;
@@ -1566,7 +1568,8 @@ begin
             counted as (
                 insert into pgtrickle.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
                 select $1, true, g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at)
-                   then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
+                   then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint)
                 from gone g
                 group by g.event_type
                 order by g.event_type -- two sessions that drain at once lock rows in one order
@@ -1627,8 +1630,7 @@ comment on function pgtrickle.pgt_inbox_drain(text, int4) is
     'shop in pgtrickle)';
 
 -- Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are.
--- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, the inbox's
--- sequences.
+-- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
 create function pgtrickle.pgt_inbox_rebuild(p_inbox text)
     returns bigint
     language plpgsql
@@ -1655,7 +1657,8 @@ begin
                count(*) filter (where n.processed_at is not null),
                count(*) filter (where n.processed_at is null and n.retry_count >= $3),
                coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at)
-                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
         from %s n
         group by n.event_type
         $sql$, v_table)
@@ -1683,7 +1686,8 @@ begin
 
     execute format($sql$
         delete from pgtrickle.pgt_inbox_dead d
-        where d.inbox_name = $1 and not exists (select from %s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
+        where d.inbox_name = $1
+          and not exists (select from %s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
         $sql$, v_table)
     using p_inbox, v_inbox.max_retries;
     execute format($sql$
@@ -1853,7 +1857,8 @@ begin
     if new.processed_at is not null then
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
         values ('order_events', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
-                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
         insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
@@ -1894,8 +1899,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
-                       (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -1918,8 +1923,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
-                       (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -2042,9 +2047,8 @@ comment on trigger sluice_applied on pgtrickle.order_events is
     'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor;
--- writes pgt_inbox_deltas if many messages share
--- one received_at.
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor.
+-- Writes pgt_inbox_deltas if many messages share one received_at.
 -- From inboxes.order_events in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
@@ -2077,7 +2081,7 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    -- rows that it locked have this number or that of a savepoint, above it
+    -- Rows that this transaction locked have its number or that of a savepoint, above it.
     v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_low      timestamptz;
     v_from_at  timestamptz;
@@ -2109,8 +2113,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
-                     is null
+                 and (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
+                  ) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2138,8 +2143,9 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) >
-        extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null)
+       and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now)
+    then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -2193,9 +2199,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          -- A scalar subquery, since an anti-join might be planned in another order.
-          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
-              i.event_id) is null)
+          and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
+                  ) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -2212,8 +2218,8 @@ begin
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
         perform setval('pgtrickle.order_events_claim_cursor'::regclass,
-            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from
-            pgtrickle.order_events_claim_cursor c;
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
+        from pgtrickle.order_events_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
             insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
@@ -2240,8 +2246,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
-                      q.event_id = i.event_id) is null)
+                  and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
+                  ) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -2258,8 +2265,10 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.order_events_rescan_after'::regclass,
-                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval(
+                    'pgtrickle.order_events_rescan_after'::regclass,
+                        greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint
+                );
             end if;
         end if;
     end if;
@@ -2366,8 +2375,8 @@ create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count,
-        i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
         select p.low_watermark
@@ -2382,8 +2391,8 @@ create view pgtrickle.order_events_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
-    i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.pgt_inbox_retry_queue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where q.inbox_name = 'order_events'
@@ -2394,8 +2403,8 @@ comment on view pgtrickle.order_events_pending is
 -- Dead letters of inbox order_events: messages that failed 3 times.
 -- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
-    i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.pgt_inbox_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where d.inbox_name = 'order_events' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
@@ -2561,7 +2570,8 @@ begin
     if new.processed_at is not null then
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
         values ('payments', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
-                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
         insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
@@ -2602,8 +2612,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
-                       (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -2626,8 +2636,8 @@ begin
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
                coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter
-                       (where c.processed_at is not null), 0),
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
@@ -2748,9 +2758,8 @@ comment on trigger sluice_applied on pgtrickle.payments is
     'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes
--- pgt_inbox_deltas if many messages share
--- one received_at.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor.
+-- Writes pgt_inbox_deltas if many messages share one received_at.
 -- From inboxes.payments in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
@@ -2783,7 +2792,7 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    -- rows that it locked have this number or that of a savepoint, above it
+    -- Rows that this transaction locked have its number or that of a savepoint, above it.
     v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_low      timestamptz;
     v_from_at  timestamptz;
@@ -2815,8 +2824,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is
-                     null
+                 and (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
+                  ) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2844,8 +2854,9 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) >
-        extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null)
+       and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now)
+    then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -2898,9 +2909,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          -- A scalar subquery, since an anti-join might be planned in another order.
-          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
-              i.event_id) is null)
+          and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
+                  ) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -2917,8 +2928,8 @@ begin
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
         perform setval('pgtrickle.payments_claim_cursor'::regclass,
-            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from
-            pgtrickle.payments_claim_cursor c;
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
+        from pgtrickle.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
             insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
@@ -2945,8 +2956,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id
-                      = i.event_id) is null)
+                  and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
+                  ) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -2962,8 +2974,10 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.payments_rescan_after'::regclass,
-                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval(
+                    'pgtrickle.payments_rescan_after'::regclass,
+                        greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint
+                );
             end if;
         end if;
     end if;
@@ -3069,8 +3083,8 @@ create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count,
-        i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.low_watermark
@@ -3085,8 +3099,8 @@ create view pgtrickle.payments_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
-    i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.pgt_inbox_retry_queue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where q.inbox_name = 'payments'
@@ -3097,8 +3111,8 @@ comment on view pgtrickle.payments_pending is
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id,
-    i.available_at
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
@@ -3607,8 +3621,8 @@ as $function$
            c.is_managed,
            c.max_retries,
            round(extract(epoch from coalesce(
-               c.processed_retention, make_interval(hours =>
-                   least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+               c.processed_retention,
+               make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
            )) / 3600, 2),
            s.pending_count,
            s.dlq_count,
@@ -3667,8 +3681,9 @@ begin
             'errors', v_errors,
             'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
             'tasks', (
-                select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error',
-                    t.last_error))
+                select jsonb_object_agg(
+                           t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
+                       )
                 from pgtrickle.pgt_tasks t
                 where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
             )
@@ -4024,7 +4039,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '5c24837f4ca29295aa0e1a7f1cfa05d6', 'plain');
+values ('shop', '1.0.0', '415fe695349561e885ff76aff0ffc658', 'plain');
 
 select pgtrickle.attach();
 
