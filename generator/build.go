@@ -35,7 +35,13 @@ func from(what string, place spec.Place) origin { return origin{what, place.At, 
 type option func(*Object)
 
 func dumped(o *Object) { o.Dump = true }
-func holds(o *Object)  { o.Dump, o.Holds = true, true }
+
+// dumpedWhere has a dump of the extension keep some rows.
+func dumpedWhere(condition string) option {
+	return func(o *Object) { o.Dump, o.DumpWhere = true, condition }
+}
+
+func holds(o *Object) { o.Dump, o.Holds = true, true }
 
 // goesWithTable leaves it to the table to remove an object.
 func goesWithTable(o *Object) { o.Drop = "" }

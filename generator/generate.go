@@ -140,15 +140,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		}
 	}
 	if len(view.Inboxes) > 0 {
-		b.add("catalog/pgt_inbox_config.sql", view)
-		b.add("catalog/pgt_inbox_paused.sql", view, dumped)
-		b.add("catalog/pgt_inbox_progress.sql", view)
-		b.add("inbox/inbox_is_my_partition.sql", view)
-		for _, slot := range view.AttemptSlots() {
-			b.add("catalog/pgt_attempts.sql", slot)
-		}
-		b.add("inbox/pgt_count_attempt.sql", view)
-		b.add("inbox/pgt_finish_attempts.sql", view)
+		b.inboxes(view)
 	}
 	if len(view.StreamTables) > 0 {
 		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
@@ -161,50 +153,70 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 }
 
-// inbox adds everything of one inbox, tables first.
+// inboxes adds what all inboxes share, but for the functions that users call.
+func (b *builder) inboxes(view render.Extension) {
+	b.add("catalog/pgt_inbox_config.sql", view)
+	b.add("catalog/pgt_inbox_paused.sql", view, dumped)
+	for _, name := range []string{
+		"pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_deltas_last", "pgt_inbox_rates", "pgt_inbox_retry_queue", "pgt_inbox_retry_due", "pgt_inbox_retry_received",
+	} {
+		b.add("catalog/"+name+".sql", view)
+	}
+	b.add("catalog/pgt_inbox_totals.sql", view, dumpedWhere("where is_expired"))
+	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where is_alert"))
+	b.add("catalog/pgt_inbox_dead_age.sql", view)
+	b.add("catalog/pgt_inbox_counted.sql", view)
+	b.add("inbox/inbox_is_my_partition.sql", view)
+	for _, slot := range view.AttemptSlots() {
+		b.add("catalog/pgt_attempts.sql", slot)
+	}
+	for _, name := range []string{
+		"pgt_inbox", "pgt_count_attempt", "pgt_finish_attempts", "pgt_inbox_moved", "pgt_inbox_deleted", "pgt_inbox_truncated", "pgt_inbox_applied", "pgt_inbox_summary",
+		"pgt_inbox_fold", "pgt_inbox_list", "pgt_inbox_settle", "pgt_inbox_audit", "pgt_inbox_alert", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
+	} {
+		b.add("inbox/"+name+".sql", view)
+	}
+}
+
+// inbox adds everything of one inbox, its table first.
 func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/table.sql", i, holds)
 	if i.LastDue != nil {
 		b.add("scheduler/last_due.sql", i.LastDue)
 	}
-	for _, template := range []string{
-		"order_index", "claim_cursor", "rescan_after", "alone_until", "fence", "received", "delta_no", "deltas", "deltas_last", "totals", "rates",
-		"requeue", "requeue_due", "requeue_received", "dead", "dead_new", "dead_age",
-	} {
+	b.add("inbox/order_index.sql", i)
+	// Of those that begin again, some are hints, and the inbox is counted anew with the others.
+	anew := func(sequence render.Name) option {
+		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
+	}
+	b.add("inbox/claim_cursor.sql", i, anew(i.ClaimCursor))
+	b.add("inbox/rescan_after.sql", i, anew(i.RescanAfter))
+	b.add("inbox/alone_until.sql", i)
+	b.add("inbox/high_watermark.sql", i, anew(i.HighWatermark))
+	b.add("inbox/received.sql", i, anew(i.Received))
+	for _, template := range []string{"inserted", "updated"} {
 		b.add("inbox/"+template+".sql", i)
 	}
-	b.add("inbox/expired.sql", i, dumped)
-	b.add("inbox/alerted.sql", i, dumped)
-	for _, template := range []string{
-		"counted_view", "counts_view", "inserted", "updated", "moved", "deleted", "truncated", "applied", "revived", "updated_trigger", "deleted_trigger",
-	} {
-		b.add("inbox/"+template+".sql", i)
-	}
+	b.add("inbox/updated_trigger.sql", i)
+	b.add("inbox/deleted_trigger.sql", i)
 	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
 		b.add("inbox/"+template+".sql", i, fires("always"))
 	}
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
-	b.add("inbox/revived_trigger.sql", i, fires("always"))
-	for _, template := range []string{
-		"claim", "pending", "receive", "mark_processed", "mark_failed", "replay",
-		"summary", "health", "status", "errors", "fold", "settle", "audit", "drain", "tidy", "rebuild",
-	} {
+	for _, template := range []string{"claim", "receive", "mark_processed", "mark_failed"} {
 		b.add("inbox/"+template+".sql", i)
 	}
 	if !i.Materialize {
 		b.add("inbox/pending_view.sql", i)
 	}
-	if i.DeadLetter {
-		if !i.Materialize {
-			b.add("inbox/dlq_view.sql", i)
-		}
-		b.add("inbox/alert.sql", i)
+	if i.DeadLetter && !i.Materialize {
+		b.add("inbox/dlq_view.sql", i)
 	}
 	if i.Stats {
 		b.add("inbox/stats_view.sql", i)
 	}
-	b.addStatement("row", i.Fence.String(), "inbox/fence_row.sql", i, "")
-	b.addStatement("grant", "public: "+i.Fence.String(), "inbox/fence_grant.sql", i, "")
+	b.addStatement("row", i.HighWatermark.String(), "inbox/high_watermark_row.sql", i, "")
+	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
 		b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: i.Schema(), Task: task}, "")
@@ -216,7 +228,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Inboxes) > 0 {
 		for _, template := range []string{
 			"inbox_is_my_partition_of", "inbox_receive", "inbox_pending", "inbox_claim", "inbox_mark_processed", "inbox_mark_failed",
-			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of", "pgt_inbox_missing",
+			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}

@@ -28,6 +28,7 @@ func (b *builder) reads(view render.Extension) {
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_attach_log.sql", view)
 	}
+	b.add("stream_table/pgt_applied.sql", view)
 	if view.Parts() {
 		b.add("source/pgt_lock_above.sql", view)
 	}
@@ -48,6 +49,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.at = origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
 		b.triggers(source, source.Triggers.Names())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
+		b.add("source/unread.sql", source)
 		if !source.Made {
 			b.add("source/capture.sql", source)
 		}
@@ -56,7 +58,7 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		b.add("now/pgt_open_setting.sql", view)
 		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
 		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
-		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks"} {
+		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks", "pgt_own_statement"} {
 			b.add("now/"+name+".sql", view)
 		}
 	}
@@ -131,6 +133,9 @@ func functionsOf(t render.StreamTable) []part {
 	all = append(all, part{"stream_table/rebuild.sql", t})
 	if telling {
 		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
+	}
+	if t.RegainFn.Name != "" {
+		all = append(all, part{"now/regain.sql", t})
 	}
 	if len(t.Pending) > 0 {
 		all = append(all, part{"now/maintain.sql", t})

@@ -49,8 +49,8 @@ func madeOf(view render.Extension) []upgrade.Made {
 	}
 	for _, i := range view.Inboxes {
 		made = append(made, upgrade.Made{
-			Kind: "counts of inbox", Name: i.Name, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
-			Anew: fmt.Sprintf("select %s();\n", i.RebuildFn), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
+			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
+			Anew: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Schema(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
 		})
 	}
 	for _, t := range view.StreamTables {

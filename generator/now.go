@@ -65,6 +65,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	source.Triggers = render.Triggers{
 		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 	}
+	source.UnreadFn = p.in("unapplied_" + r.Schema + "_" + r.Name)
 	return &render.Capture{
 		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
@@ -80,24 +81,21 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings = view.Storage().PlainSame, view.FollowsSettings()
 	names := map[*catalog.Relation]string{}
-	t.NowDelta = p.reading(t, view.Delta, func(r *catalog.Relation) string {
+	t.NowDelta = p.reading(t, "__few", view.Delta, func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
 		}
 		return names[r]
 	})
-	if !t.Direct {
-		return
-	}
-	if !t.Grouped {
+	if t.Grouped {
+		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
+		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
+			regained := func(tables ivm.Tables) []string { return view.Regained(tables, "p_places") }
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+		}
+	} else if t.Direct {
 		t.KeyColumns = view.KeyColumns()
-		return
-	}
-	t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
-	if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
-		regained := func(tables ivm.Tables) []string { return view.Regained(tables, "v_lost") }
-		t.Regained, t.LostIf = p.reading(t, regained, inStatement), view.LostIf("m", "d")
 	}
 }
 
@@ -110,8 +108,8 @@ func (p *planner) readsPart(view *ivm.View) bool {
 func inStatement(*catalog.Relation) string { return "changes1" }
 
 // reading are lines of common table expressions for a view; what they read as it is, is read by functions that say what is gone of it.
-func (p *planner) reading(t *render.StreamTable, lines func(ivm.Tables) []string, log func(*catalog.Relation) string) []string {
-	return lines(ivm.Tables{Stored: t.Rows.String(), Log: log, Now: func(r *catalog.Relation) string {
+func (p *planner) reading(t *render.StreamTable, few string, lines func(ivm.Tables) []string, log func(*catalog.Relation) string) []string {
+	return lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Log: log, Now: func(r *catalog.Relation) string {
 		c := p.captures[r]
 		if c == nil || c.Made {
 			return r.SQLName()
@@ -222,7 +220,7 @@ func effects(view *ivm.View) map[string]render.Effect {
 func (p *planner) byEvent(t *render.StreamTable, lines func(ivm.Tables, ivm.Event) []string) map[string][]string {
 	all := map[string][]string{}
 	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
-		all[string(e)] = p.reading(t, func(tables ivm.Tables) []string { return lines(tables, e) }, inStatement)
+		all[string(e)] = p.reading(t, "", func(tables ivm.Tables) []string { return lines(tables, e) }, inStatement)
 	}
 	return all
 }
@@ -258,6 +256,7 @@ func (b *builder) now(c render.Capture) {
 		b.add("now/truncate.sql", c)
 		b.add("now/row.sql", c)
 	}
+	b.add("now/unapplied.sql", c)
 	b.add("now/attach.sql", c)
 }
 
@@ -267,12 +266,12 @@ func (b *builder) nowEvents(c render.Capture) {
 		e.Capture = c
 		e.Steps = nil
 		for _, step := range c.Steps {
-			step.Event = e.Event
+			step.Event, step.Trigger, step.No = e.Event, e.Fn, len(e.Steps)+1
 			e.Steps = append(e.Steps, step)
 		}
 		e.Alone = nil
 		for _, step := range c.Alone {
-			step.Event = e.Event
+			step.Event, step.Trigger, step.No = e.Event, e.Fn, len(e.Steps)+len(e.Alone)+1
 			e.Alone = append(e.Alone, step)
 		}
 		b.add("now/event.sql", e)

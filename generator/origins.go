@@ -174,7 +174,7 @@ func values(schema string, n upgrade.Named) []upgrade.Value {
 	outbox := in("outbox_name", "pgt_outbox_state", "pgt_consumer_groups", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks")
 	switch n.Kind {
 	case anInbox:
-		return in("inbox_name", "pgt_inbox_paused", "pgt_inbox_progress")
+		return in("inbox_name", "pgt_inbox_paused", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_totals", "pgt_inbox_rates", "pgt_inbox_retry_queue", "pgt_inbox_dead")
 	case anOutbox:
 		return outbox
 	case aGroup:

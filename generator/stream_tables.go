@@ -137,7 +137,7 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 		Triggers: render.Triggers{
 			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 		},
-		CaptureFn: p.in(base + "_capture"),
+		CaptureFn: p.in(base + "_capture"), UnreadFn: p.in("unread_" + r.Schema + "_" + r.Name), State: p.in("pgt_stream_table_state"),
 	}
 }
 
@@ -221,7 +221,8 @@ func (p *planner) table(n, order int) render.StreamTable {
 		computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
 	}
 	table.OwnPath, table.Computes = p.computes(n)
-	table.Rebuild = view.Rebuild(table.Computes, table.Rows.String(), computed)
+	table.Rebuild = view.Rebuild(table.Computes, table.Rows.String(), computed, false)
+	table.RebuildSigned = view.Rebuild(table.Computes, table.Rows.String(), computed, true)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}
@@ -290,12 +291,19 @@ func recomputeShare(view *ivm.View) string {
 // addChanges says how a stream table follows its sources' logs.
 func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 	names := map[*catalog.Relation]string{}
+	raw := view.Raw()
 	log := func(r *catalog.Relation) string {
 		if names[r] == "" {
-			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			source := *p.sources[r]
 			setColumns(&source, r, columnsRead(view, r))
-			t.Changes = append(t.Changes, render.Changes{Source: source, CTE: names[r]})
+			changes := render.Changes{Source: source}
+			if raw {
+				names[r] = source.Unread("__few")
+			} else {
+				names[r] = fmt.Sprintf("changes%d", len(names)+1)
+				changes.CTE = names[r]
+			}
+			t.Changes = append(t.Changes, changes)
 			t.Logs = append(t.Logs, source)
 			if key := view.UniqueOn(r); len(key) > 0 && !source.Made {
 				t.ByKey = append(t.ByKey, render.ByKey{Table: source.Table, Columns: key})
@@ -303,11 +311,12 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 		}
 		return names[r]
 	}
-	tables := ivm.Tables{Log: log, Stored: t.Rows.String()}
-	t.Delta = view.Delta(tables)
 	t.Joins = len(leaves(view)) > 1
-	tables.Few = t.Joins
-	t.DeltaOfFew = view.Delta(tables)
+	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: raw}
+	if t.Joins {
+		tables.Few = "__few"
+	}
+	t.Delta = view.Delta(tables)
 }
 
 // reason says why a stream table is recomputed.

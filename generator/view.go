@@ -33,7 +33,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		MaxAttempts: i.MaxAttempts,
 		Schedule:    i.Schedule.String(),
 		LastDue:     lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
-		Due:         dueInbox(s, i),
+		DueAfter:    dueAfter(i),
 		DeadLetter:  i.DeadLetter,
 		Stats:       i.Stats,
 
@@ -65,11 +65,8 @@ func inboxRelations(i *spec.Inbox) render.InboxRelations {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), AloneUntil: in("_alone_until"), Fence: in("_fence"), Received: in("_received"),
-		DeltaNo: in("_delta_no"), Deltas: in("_deltas"), DeltasLast: in("_deltas_last"), Totals: in("_totals"), Expired: in("_expired"), Rates: in("_rates"),
-		Requeue: in("_requeue"), RequeueDue: in("_requeue_due"), RequeueReceived: in("_requeue_received"),
-		Dead: in("_dead"), DeadNew: in("_dead_new"), DeadAge: in("_dead_age"), Alerted: in("_alerted"),
-		PendingView: in("_pending"), DLQView: in("_dlq"), CountedView: in("_counted"), CountsView: in("_counts"), StatsView: in("_stats"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), AloneUntil: in("_alone_until"),
+		HighWatermark: in("_high_watermark"), Received: in("_received"), PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
 	}
 }
 
@@ -78,13 +75,9 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), MovedFn: at("_moved"), DeletedFn: at("_deleted"), TruncatedFn: at("_truncated"), AppliedFn: at("_applied"), RevivedFn: at("_revived"),
-		ClaimFn: at("_claim"), PendingFn: at("_first_pending"), ReceiveFn: at("_receive"),
-		MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"), ReplayFn: at("_replay"),
-		SummaryFn: at("_summary"), HealthFn: at("_health"), StatusFn: at("_status"), ErrorsFn: at("_errors"),
-		FoldFn: at("_fold"), SettleFn: at("_settle"), AuditFn: at("_audit"), AlertFn: at("_alert"), DrainFn: at("_drain"), TidyFn: at("_tidy"), RebuildFn: at("_rebuild"),
+		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"),
+		ClaimFn: at("_claim"), ReceiveFn: at("_receive"), MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"),
 		PartitionFn: render.Name{Schema: s.Extension.Schema, Name: "inbox_is_my_partition"},
-		Progress:    render.Name{Schema: s.Extension.Schema, Name: "pgt_inbox_progress"},
 	}
 }
 
@@ -93,16 +86,14 @@ func lastDueOf(s *spec.Spec, i *spec.Inbox) render.Name {
 	return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + "_last_due")}
 }
 
-// dueInbox is the condition that a tick looks at an inbox whose task is row t; empty if every tick looks, as it does up to a second.
-func dueInbox(s *spec.Spec, i *spec.Inbox) string {
-	switch every := i.Schedule.Every; {
-	case i.Schedule.Cron != "":
-		return missed("t.last_run_at", lastDueOf(s, i).String())
-	case every <= usualTick:
+// dueAfter is how long after its last run the work of an inbox is due, as an interval; empty if every tick looks, as it does up to a second, or
+// a cron expression says when. It is a tenth less than the schedule, so that the jitter of ticks does not skip every other one.
+func dueAfter(i *spec.Inbox) string {
+	every := i.Schedule.Every
+	if i.Schedule.Cron != "" || every <= usualTick {
 		return ""
-	default:
-		return ago("t.last_run_at", every)
 	}
+	return (every - every/10).Interval()
 }
 
 // expression returns an expression so that SQL can go on behind it, whatever comment it ends in.

@@ -13,7 +13,7 @@ import (
 // MergesGroups reports whether groups can be found and added to by their unique index.
 func (v *View) MergesGroups() bool {
 	s := v.Storage()
-	return v.Strategy() == MergeGroups && len(s.Identity) > 0 && !s.Hashed() && len(v.Extremes()) == 0
+	return v.Strategy() == MergeGroups && len(s.Identity) > 0 && !s.Hashed()
 }
 
 // MovesRows reports whether rows can be put in place and taken away by their unique index.

@@ -21,8 +21,11 @@ type Tables struct {
 	Now func(*catalog.Relation) string
 	// Stored holds the view's rows as they were: its columns and those of Keys.
 	Stored string
-	// Few tells that the statement is planned for few changes, whatever the planner makes of its joins.
-	Few bool
+	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
+	// whatever the planner makes of its joins; empty: there is no such variable.
+	Few string
+	// Raw tells that changes are read as they were logged: several rows may be alike, and their multiplicities are small integers.
+	Raw bool
 }
 
 // Key is a column by which stored rows are found.
@@ -58,6 +61,15 @@ func (v *View) Delta(t Tables) []string {
 		}
 		return emit.List(w.CTEs)
 	}
+	if v.Strategy() == MergeRows {
+		w := emit.NewWriter(v.Columns, leaves(t))
+		changes := v.delta()
+		if changes == nil {
+			return nil
+		}
+		last := w.Add(rewrite.Distribute(changes), v.names(), false)
+		return emit.List(append(w.CTEs, v.total(last, t.Few)))
+	}
 	w, lines := v.signed(t)
 	if lines == nil {
 		return nil
@@ -87,7 +99,7 @@ func (v *View) signed(t Tables) (w *emit.Writer, lines []string) {
 }
 
 // total adds up signed rows.
-func (v *View) total(from string, few bool) emit.CTE {
+func (v *View) total(from, few string) emit.CTE {
 	s := v.Storage()
 	var list, keys []string
 	for i, name := range s.Stored {
@@ -106,13 +118,14 @@ func (v *View) total(from string, few bool) emit.CTE {
 	if len(keys) > 0 {
 		lines = append(lines, emit.Clause("group by", keys)...)
 	}
-	if !few {
-		return emit.CTE{Name: DeltaName, Comment: "the same, added up", Keep: true, Lines: append(lines, "having "+sum+" <> 0")}
+	lines = append(lines, "having "+sum+" <> 0")
+	if few == "" {
+		return emit.CTE{Name: DeltaName, Comment: "the same, added up", Keep: true, Lines: lines}
 	}
 	// Each source that has changes at all is planned for ten, and what the join with the widest one would make of ten counts even where that has
 	// none: the planner then reads all stored rows for one row that changes. Of a range it expects half a per cent.
-	return emit.CTE{Name: DeltaName, Comment: "the same, added up; between says few, so that stored rows are found by their index", Keep: true,
-		Lines: append(lines, "having abs("+sum+") between 1 and 9223372036854775807")}
+	return emit.CTE{Name: DeltaName, Comment: "the same, added up; between makes the planner expect few, and find stored rows by their index", Keep: true,
+		Lines: append(lines, emit.Indent+"and ("+few+" is null or abs("+sum+") between 1 and 9223372036854775807)")}
 }
 
 // mergeRows: Δ view, by the laws of package delta.
@@ -149,7 +162,9 @@ func leaves(t Tables) func(algebra.Node) (emit.Leaf, bool) {
 			}
 			return leaf(n, name, false), true
 		case *algebra.Changes:
-			return leaf(n.Of, t.Log(n.Of.Table), true), true
+			l := leaf(n.Of, t.Log(n.Of.Table), true)
+			l.Small = t.Raw
+			return l, true
 		}
 		return emit.Leaf{}, false
 	}
@@ -175,6 +190,11 @@ func initial(name string) string {
 // columns of Keys that it lacks, and Mult, which is 1. The view must not be one
 // that is recomputed.
 func (v *View) Rows() string {
+	if v.grouped() == nil && len(v.Keys()) == 0 {
+		if lines := emit.NewWriter(v.Columns, leaves(Tables{})).Plain(v.Root, v.Storage().Stored); lines != nil {
+			return strings.Join(lines, "\n")
+		}
+	}
 	w, last := v.rows()
 	return statement(w, "select "+strings.Join(idents(v.Storage().Stored), ", "), "from "+last)
 }
@@ -182,7 +202,7 @@ func (v *View) Rows() string {
 func (v *View) rows() (w *emit.Writer, last string) {
 	w = emit.NewWriter(v.Columns, leaves(Tables{}))
 	if g := v.grouped(); g != nil {
-		return w, g.states(w, g.node.Input, false)
+		return w, g.states(w, g.node.Input)
 	}
 	root := v.Root
 	if keys := v.Keys(); len(keys) > 0 {
@@ -191,9 +211,9 @@ func (v *View) rows() (w *emit.Writer, last string) {
 	return w, w.Add(root, v.Storage().Stored, false)
 }
 
-// Rebuild is Delta without logs: the view as it is, less what is stored. Where an index finds rows by their identity, differ pairs them first.
-// computed, if it is not empty, is what to read in place of the query.
-func (v *View) Rebuild(query, stored, computed string) []string {
+// Rebuild is Delta without logs: the view as it is, less what is stored. Where an index finds rows by their identity, differ pairs them, and delta
+// follows only if signed rows are asked for. computed, if it is not empty, is what to read in place of the query.
+func (v *View) Rebuild(query, stored, computed string, signedRows bool) []string {
 	s := v.Storage()
 	var ctes []emit.CTE
 	from := "(\n" + query + "\n) q"
@@ -204,7 +224,11 @@ func (v *View) Rebuild(query, stored, computed string) []string {
 		ctes, from = w.CTEs, last+" q"
 	}
 	if s.Paired() {
-		return emit.List(append(ctes, s.differ(from, stored), s.ofPairs()))
+		ctes = append(ctes, s.differ(from, stored, signedRows))
+		if signedRows {
+			ctes = append(ctes, s.ofPairs())
+		}
+		return emit.List(ctes)
 	}
 	lines := append(emit.Clause("select", append(prefixed("q", s.Stored), "1 as "+Mult)), "from "+from, "union all")
 	taken := "-1"
@@ -214,7 +238,7 @@ func (v *View) Rebuild(query, stored, computed string) []string {
 	lines = append(lines, emit.Clause("select", append(prefixed("s", s.Stored), taken))...)
 	lines = append(lines, "from "+stored+" s")
 	signed := emit.CTE{Name: signedName, Comment: "the query − what is stored", Lines: lines}
-	return emit.List(append(ctes, signed, v.total(signedName, false)))
+	return emit.List(append(ctes, signed, v.total(signedName, "")))
 }
 
 // Columns of differ: whether the query has the row, where it is stored, and what is stored there.
@@ -224,8 +248,8 @@ const (
 	was   = "__was"
 )
 
-// differ is a full join of the query's rows and those stored, less those that are the same.
-func (s Storage) differ(from, stored string) emit.CTE {
+// differ is a full join of the query's rows and those stored, less those that are the same; old: with the columns that are stored.
+func (s Storage) differ(from, stored string, old bool) emit.CTE {
 	list := []string{"s." + at, "q." + comes}
 	var unlike []string
 	for i, name := range s.Stored {
@@ -245,7 +269,9 @@ func (s Storage) differ(from, stored string) emit.CTE {
 		unlike = append(unlike, "q."+column+text+" is distinct from s."+column+text)
 	}
 	for i, name := range s.Stored {
-		list = append(list, fmt.Sprintf("s.%s as %s%d", sqltext.Ident(name), was, i+1))
+		if old {
+			list = append(list, fmt.Sprintf("s.%s as %s%d", sqltext.Ident(name), was, i+1))
+		}
 	}
 	lines := append(emit.Clause("select", list), "from (select q.*, true as "+comes+" from "+from+") q",
 		"full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+s.Same("q", "s"), "where q."+comes+" is null", emit.Indent+"or s."+at+" is null")

@@ -236,11 +236,6 @@ var plainTypes = []string{"smallint", "integer", "bigint", "numeric", "text", "c
 
 // plain reports whether a condition compares columns of the table, of plain types, with each other and with constants.
 func (v *View) plain(cond algebra.Scalar) bool {
-	for _, use := range cond.Expr.Uses() {
-		if use.Kind != sqltext.UsesOperator || use.Schema != "" && use.Schema != "pg_catalog" || !slices.Contains([]string{"=", "<>", "<", "<=", ">", ">="}, use.Name) {
-			return false
-		}
-	}
 	computed := map[int]bool{}
 	algebra.Walk(v.Root, func(n algebra.Node) {
 		if p, ok := n.(*algebra.Project); ok {
@@ -249,9 +244,19 @@ func (v *View) plain(cond algebra.Scalar) bool {
 			}
 		}
 	})
+	return v.comparesPlain(cond) && !slices.ContainsFunc(cond.Expr.Columns(), func(id int) bool { return computed[id] })
+}
+
+// comparesPlain reports whether a condition compares columns of plain types with each other and with constants.
+func (v *View) comparesPlain(cond algebra.Scalar) bool {
+	for _, use := range cond.Expr.Uses() {
+		if use.Kind != sqltext.UsesOperator || use.Schema != "" && use.Schema != "pg_catalog" || !slices.Contains([]string{"=", "<>", "<", "<=", ">", ">="}, use.Name) {
+			return false
+		}
+	}
 	for _, id := range cond.Expr.Columns() {
 		typ, _, _ := strings.Cut(v.Columns.Info(algebra.ColID(id)).Type, "(")
-		if computed[id] || !slices.Contains(plainTypes, typ) {
+		if !slices.Contains(plainTypes, typ) {
 			return false
 		}
 	}

@@ -63,12 +63,23 @@ func (g *grouped) columns() []string {
 }
 
 // states computes the accumulators of a node's groups.
-func (g *grouped) states(w *emit.Writer, n algebra.Node, keep bool) string {
+func (g *grouped) states(w *emit.Writer, n algebra.Node) string {
 	folds := []emit.Fold{{Name: Members, SQL: "count(%s)"}}
 	for _, a := range g.accs {
 		folds = append(folds, a.fold())
 	}
-	return w.Groups(n, g.node.Keys, keyNames(g.keys), folds, keep)
+	return w.Groups(n, g.node.Keys, keyNames(g.keys), folds, false)
+}
+
+// extremes computes the least and greatest values of a node's groups.
+func (g *grouped) extremes(w *emit.Writer, n algebra.Node) string {
+	var folds []emit.Fold
+	for _, a := range g.accs {
+		if a.extreme() {
+			folds = append(folds, a.fold())
+		}
+	}
+	return w.Groups(n, g.node.Keys, keyNames(g.keys), folds, false)
 }
 
 // fold computes the accumulator from rows.
@@ -107,10 +118,10 @@ func (v *View) mergeGroups(g *grouped, w *emit.Writer, stored string) bool {
 
 // inputs are the changes of the groups' rows: keys, values and whether they are counted. mixed: rows may come and go.
 func (g *grouped) inputs(v *View, changes algebra.Node, mixed bool) algebra.Node {
-	p := &algebra.Project{Input: changes}
+	p, names := &algebra.Project{Input: changes}, g.inputNames()
 	add := func(e algebra.Scalar, least catalog.Equality) {
 		typ := v.exprType(e)
-		info := algebra.Info{Name: "x", Nullable: true, Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
+		info := algebra.Info{Name: names[len(p.Items)], Nullable: true, Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
 		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(info), Expr: e})
 	}
 	for _, k := range g.node.Keys {
@@ -191,8 +202,11 @@ func (g *grouped) delta(from string, s Storage) emit.CTE {
 }
 
 // addsUp reports whether the groups add up the changes of a single source, which then need no adding up first.
-func (g *grouped) addsUp() bool {
-	for n := g.node.Input; ; {
+func (g *grouped) addsUp() bool { return linear(g.node.Input) }
+
+// linear reports whether nothing but filters and projections stands over a single source.
+func linear(n algebra.Node) bool {
+	for {
 		switch at := n.(type) {
 		case *algebra.Project:
 			n = at.Input
@@ -204,6 +218,31 @@ func (g *grouped) addsUp() bool {
 			return false
 		}
 	}
+}
+
+// Raw tells that Delta may read log rows as they are, once: it adds up what it makes of them. Where it computes anything of a row that came and went,
+// that could fail.
+func (v *View) Raw() bool {
+	return v.AddsUp() || v.Strategy() == MergeRows && linear(v.Root) && v.safe()
+}
+
+// safe reports whether the view shows columns as they are, and its conditions cannot fail.
+func (v *View) safe() bool {
+	safe := true
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		switch n := n.(type) {
+		case *algebra.Project:
+			for _, item := range n.Items {
+				_, plain := item.Expr.Expr.Column()
+				safe = safe && plain
+			}
+		case *algebra.Filter:
+			for _, cond := range n.Conds {
+				safe = safe && v.comparesPlain(cond)
+			}
+		}
+	})
+	return safe
 }
 
 // AddsUp tells that log rows may come as they are, several alike and some that cancel each other.

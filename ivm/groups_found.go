@@ -60,7 +60,7 @@ func (g *grouped) lostIf(r, d string) []string {
 	return conds
 }
 
-// fresh computes the lost groups anew.
+// fresh computes the extremes of the lost groups anew.
 func (v *View) fresh(g *grouped, w *emit.Writer) {
 	lost := &algebra.Values{}
 	leaf := emit.Leaf{SQL: "lost", Alias: "l", Columns: map[algebra.ColID]string{}}
@@ -70,7 +70,7 @@ func (v *View) fresh(g *grouped, w *emit.Writer) {
 		leaf.Columns[id] = g.keys[i].Name
 	}
 	w.Bind(lost, leaf)
-	g.states(w, rewrite.Distribute(v.calculus().Restrict(g.node.Input, g.node.Keys, lost)), false)
+	g.extremes(w, rewrite.Distribute(v.calculus().Restrict(g.node.Input, g.node.Keys, lost)))
 	w.NameLast("fresh")
 }
 

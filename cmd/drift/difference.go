@@ -104,13 +104,8 @@ func (c *comparison) missing(want fact) {
 	c.found = append(c.found, d)
 }
 
-// resumes reports whether a sequence that is made again can go on after all numbers that it gave: the script says how, or it is one of an inbox, which is counted anew.
-func (c *comparison) resumes(n int) bool {
-	o := c.m.Objects[n]
-	return o.Resume != "" || slices.ContainsFunc(c.m.Made, func(made upgrade.Made) bool {
-		return made.Kind == "counts of inbox" && slices.Contains(rebuilding(c.m, made).Needs, o.ID())
-	})
-}
+// resumes reports whether a sequence that is made again can go on after all numbers that it gave: the script says how.
+func (c *comparison) resumes(n int) bool { return c.m.Objects[n].Resume != "" }
 
 // inTheWay is what has the name of a relation that is missing.
 func (c *comparison) inTheWay(kind, name string) string {

@@ -159,22 +159,31 @@ func (r *repairer) recount(done []Difference) error {
 	return nil
 }
 
-// counts reports whether the counts of an inbox rest on what was repaired: a table or a sequence that its rebuilding names, or a trigger of its table.
+// counts reports whether the counts of an inbox rest on what was repaired: a table of counts, the inbox's table, a sequence that its triggers
+// read, or a trigger of it.
 func (r *repairer) counts(made upgrade.Made, d Difference) bool {
-	return slices.ContainsFunc(rebuilding(r.m, made).Needs, func(need string) bool {
-		kind, name, _ := strings.Cut(need, " ")
-		return (kind == "table" || kind == "sequence") && (d.Object == need && d.What == Missing) || kind == "table" && r.fires(d.Object, " on "+name)
-	})
+	onTable := " on " + made.On[0]
+	if d.What == Missing && (d.Object == "table "+made.On[0] || slices.Contains(rebuilding(r.m).Needs, d.Object) || r.read(d.Object, onTable)) {
+		return true
+	}
+	return r.fires(d.Object, onTable)
 }
 
 // rebuilding is the function that counts an inbox anew.
-func rebuilding(m upgrade.Manifest, made upgrade.Made) upgrade.Object {
-	rebuild := "function " + strings.TrimSuffix(strings.TrimPrefix(made.Anew, "select "), ";\n")
-	n := slices.IndexFunc(m.Objects, func(o upgrade.Object) bool { return o.ID() == rebuild })
+func rebuilding(m upgrade.Manifest) upgrade.Object {
+	prefix := "function " + sqltext.Qualified(m.Schema, "pgt_inbox_rebuild") + "("
+	n := slices.IndexFunc(m.Objects, func(o upgrade.Object) bool { return strings.HasPrefix(o.ID(), prefix) })
 	if n < 0 {
 		return upgrade.Object{}
 	}
 	return m.Objects[n]
+}
+
+// read reports whether an object is a sequence that a trigger on a table reads.
+func (r *repairer) read(object, onTable string) bool {
+	return strings.HasPrefix(object, "sequence ") && slices.ContainsFunc(r.m.Objects, func(o upgrade.Object) bool {
+		return o.Kind == "trigger" && strings.HasSuffix(o.Signature, onTable) && slices.Contains(o.Needs, object)
+	})
 }
 
 // fires reports whether an object is a trigger on a table, or the function of one.

@@ -260,7 +260,12 @@ const (
 		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
 		order by s.inbox_name`
 
-	missingQuery = `select m.inbox_name, m.relation from %[1]s.pgt_inbox_missing() m order by m.inbox_name, m.relation`
+	missingQuery = `
+		select c.inbox_name, format('%%I.%%I', c.inbox_schema, r.relation) as relation
+		from %[1]s.pgt_inbox_config c
+		cross join lateral unnest(array[c.inbox_table, c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) r (relation)
+		where to_regclass(format('%%I.%%I', c.inbox_schema, r.relation)) is null
+		order by c.inbox_name, relation`
 
 	inboxQuery = `
 		select j.status ->> 'inbox_name' as name, (j.status ->> 'pending_count')::bigint as pending, (j.status ->> 'dlq_count')::bigint as dead_letters,

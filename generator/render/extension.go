@@ -81,6 +81,17 @@ func (e Extension) InboxNames() []string {
 // HasSettings reports whether anything reads a setting: inboxes and outboxes do.
 func (e Extension) HasSettings() bool { return len(e.Inboxes)+len(e.Outboxes) > 0 }
 
+// WithoutDelay lists the inboxes that have no back-off.
+func (e Extension) WithoutDelay() []string {
+	var names []string
+	for _, inbox := range e.Inboxes {
+		if inbox.Retry == nil {
+			names = append(names, inbox.Name)
+		}
+	}
+	return names
+}
+
 // Switches and Numbers list the settings of each kind.
 func (e Extension) Switches() []string { return e.settings(true) }
 

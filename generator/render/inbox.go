@@ -17,7 +17,7 @@ type Inbox struct {
 	MaxRetries  int
 	MaxAttempts int
 	Schedule    string
-	Due         string   // condition that row t of pgt_tasks is due; empty if it always is
+	DueAfter    string   // how long after its last run the frequent work is due; empty if it always is, or by LastDue
 	LastDue     *LastDue // of a cron expression
 	DeadLetter  bool
 	Stats       bool
@@ -37,20 +37,24 @@ type Inbox struct {
 	InboxFunctions
 }
 
-// InboxRelations are the tables, sequences, indexes and views of an inbox.
+// InboxRelations are the table, sequences, index and views of an inbox. What else is kept of it stands in tables that all inboxes share.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, RescanAfter, AloneUntil, Fence, Received, DeltaNo, Deltas, DeltasLast, Totals, Expired, Rates Name
-	Requeue, RequeueDue, RequeueReceived, Dead, DeadNew, DeadAge, Alerted                                                         Name
-	PendingView, DLQView, CountedView, CountsView, StatsView                                                                      Name
+	Table, OrderIndex, ClaimCursor, RescanAfter, AloneUntil, HighWatermark, Received Name
+	PendingView, DLQView, StatsView                                                  Name
 }
 
-// InboxFunctions are the functions of an inbox.
+// InboxFunctions are the functions of an inbox that are on its hot path, and the shared one that says what a worker's part is.
 type InboxFunctions struct {
-	InsertedFn, UpdatedFn, MovedFn, DeletedFn, TruncatedFn, AppliedFn, RevivedFn          Name
-	ClaimFn, PendingFn, ReceiveFn, MarkProcessedFn, MarkFailedFn, ReplayFn                Name
-	SummaryFn, HealthFn, StatusFn, ErrorsFn                                               Name
-	FoldFn, SettleFn, AuditFn, AlertFn, DrainFn, TidyFn, RebuildFn, PartitionFn, Progress Name
+	InsertedFn, UpdatedFn                             Name
+	ClaimFn, ReceiveFn, MarkProcessedFn, MarkFailedFn Name
+	PartitionFn                                       Name
 }
+
+// RowsOf names the rows of an inbox in shared tables: the extension's schema and the inbox, as SQL.
+type RowsOf struct{ Schema, Inbox string }
+
+// Of names the inbox's rows in shared tables.
+func (i Inbox) Of() RowsOf { return RowsOf{i.Schema(), sqltext.Literal(i.Name)} }
 
 // Retry is the back-off of an inbox.
 type Retry struct {
@@ -71,15 +75,6 @@ func (r Retry) DelaySeconds(failures string) string {
 	}
 }
 
-// Stored is an array of the tables and sequences, as SQL names them.
-func (i Inbox) Stored() string {
-	var names []string
-	for _, name := range []Name{i.Table, i.Deltas, i.Totals, i.Expired, i.Rates, i.Requeue, i.Dead, i.Alerted, i.ClaimCursor, i.RescanAfter, i.Fence, i.DeltaNo} {
-		names = append(names, name.String())
-	}
-	return arrayOf(names, "text")
-}
-
 // Schema returns the extension's schema as SQL.
 func (i Inbox) Schema() string { return sqltext.Ident(i.SchemaName) }
 
@@ -98,20 +93,13 @@ func (i Inbox) IsOver(a string) string {
 	return fmt.Sprintf("(%[1]s.processed_at is not null or %[1]s.retry_count >= %[2]d)", a, i.MaxRetries)
 }
 
-// DueAt is when a requeued row a may be claimed: the clock of a sender may be ahead of ours, which delays nothing.
+// DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of ours, which delays nothing.
 func (i Inbox) DueAt(a string) string {
 	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
 	if i.Retry == nil {
 		return arrived
 	}
 	return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
-}
-
-// ProcessingTime is how long row a took, in whole microseconds: a sum of integers is exact, one of floats drifts.
-// Infinite timestamps must not fail an application's statement.
-func (i Inbox) ProcessingTime(a string) string {
-	return fmt.Sprintf("(case when isfinite(%[1]s.processed_at) and isfinite(%[1]s.received_at)"+
-		" then least(greatest(date_part('epoch', %[1]s.processed_at - %[1]s.received_at), 0), 1e12) else 0 end * 1000000)::bigint", a)
 }
 
 // Micros is a timestamp as microseconds since 1970.
@@ -123,7 +111,8 @@ func (i Inbox) Columns(a string) string {
 	if i.Retry != nil {
 		names = append(names, "available_at")
 	}
-	return a + "." + strings.Join(names, ", "+a+".")
+	half := len(names) - 4
+	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
 }
 
 // FoldTask names the row of pgt_tasks for the inbox's frequent work.
@@ -131,21 +120,3 @@ func (i Inbox) FoldTask() string { return "inbox " + i.Name + ": counts" }
 
 // DrainTask names the row of pgt_tasks for the inbox's retention.
 func (i Inbox) DrainTask() string { return "inbox " + i.Name + ": retention" }
-
-// ProcessedRetentionExpr is how long processed messages stay.
-func (i Inbox) ProcessedRetentionExpr() string {
-	return i.retention(i.ProcessedRetention, "inbox_processed_retention_hours")
-}
-
-// DeadRetentionExpr is how long dead letters stay.
-func (i Inbox) DeadRetentionExpr() string {
-	return i.retention(i.DeadRetention, "inbox_dlq_retention_hours")
-}
-
-func (i Inbox) retention(own, setting string) string {
-	if own != "" {
-		return own
-	}
-	// A thousand years at most: further back than timestamps reach, now() minus this fails.
-	return fmt.Sprintf("make_interval(hours => least(%s.pgt_setting(%s)::integer, 8766000))", i.Schema(), sqltext.Literal(setting))
-}

@@ -28,6 +28,7 @@ type Now struct {
 	LostIf     string // the condition that group m may have lost one by change d
 	ChangedIf  string // the condition that delta d changes its group; empty if each does
 	PlainSame  func(a, b string) string
+	RegainFn   Name // computes the extremes of groups anew; empty if it has none
 }
 
 // LockHigh is the upper half of the lock's key, as pg_locks has it.
@@ -211,9 +212,11 @@ func present(of Source, absent Name, rows, a string) string {
 // Step is one of them.
 type Step struct {
 	StreamTable
-	Event  string // insert, update or delete
-	Of     Source // with the columns that it reads
-	Absent Name
+	Event   string // insert, update or delete
+	No      int    // among the steps of the event's trigger function
+	Trigger Name   // that function
+	Of      Source // with the columns that it reads
+	Absent  Name
 
 	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
 	Anew    bool                // they compute the rows that it touched as they are now
@@ -236,6 +239,8 @@ func (s Step) Finds() string {
 	switch {
 	case s.Anew || (s.Moved || s.Merged) && !s.Takes():
 		return ""
+	case s.Merged && s.Loses() != "":
+		return "v_gone, v_lost, v_unfound"
 	case s.Merged || s.Moved && s.Adds():
 		return "v_gone, v_unfound"
 	}
@@ -298,7 +303,7 @@ func (e Event) Variables() []string {
 		wanted bool
 		text   string
 	}{
-		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {lost, "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
+		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {lost || strings.Contains(finds, "v_lost"), "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
 		{len(e.Locked) > 0, "v_open    integer"}, {len(e.Locked) > 0, "v_count   text"},
 		{strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
 	} {
@@ -315,6 +320,10 @@ func (s Step) Loses() string {
 	switch {
 	case len(s.Extremes) == 0:
 		return ""
+	case s.Merged && !s.Takes():
+		return ""
+	case s.Merged: // nobody else is at work
+		return s.LostIf
 	case !s.Takes():
 		return "v_inner"
 	}

@@ -30,13 +30,17 @@ func parse() *template.Template {
 	return root
 }
 
-// Execute renders one template, named by its path below templates/ without .tmpl. Text ends in exactly one newline.
+// Execute renders one template, named by its path below templates/ without .tmpl. Text ends in exactly one newline, and no line of SQL is too long.
 func Execute(path string, data any) (string, error) {
 	var out bytes.Buffer
 	if err := all.ExecuteTemplate(&out, path+".tmpl", data); err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(out.String()) + "\n", nil
+	text := strings.TrimSpace(out.String()) + "\n"
+	if strings.HasSuffix(path, ".sql") && !strings.HasPrefix(path, "dbt/") {
+		text = sqltext.Wrap(text)
+	}
+	return text, nil
 }
 
 func walk(visit func(path, text string)) {

@@ -25,6 +25,8 @@ type Source struct {
 	Triggers
 
 	CaptureFn Name // called by its triggers
+	UnreadFn  Name // reads what is new in Log
+	State     Name // the table with a row for each stream table
 	Made      bool // a stream table: its refresh writes the log, no trigger does
 }
 
@@ -60,6 +62,11 @@ func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 
 // Names are Columns without a row.
 func (s Source) Names() string { return commaBefore("", s.ColumnList) }
+
+// Unread reads the rows of the log that stream table __self has not applied; few: a variable or null, see UnreadFn.
+func (s Source) Unread(few string) string {
+	return fmt.Sprintf("%s(null::%s, __self, %s)", s.UnreadFn, s.Log, few)
+}
 
 // ID is the source's name as the catalog has it.
 func (s Source) ID() string { return s.Table.Plain() }

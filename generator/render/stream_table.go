@@ -59,19 +59,18 @@ type StreamTable struct {
 	HashIndex       Name
 	Indexes         []Index
 
-	Delta      []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
-	DeltaOfFew []string // the same, planned for few changes
-	Rebuild    []string // the same, for what the query has less what is stored
-	RowsSQL    string   // query for hidden columns, if there are any
-	Changes    []Changes
-	Logs       []Source // of Changes
-	ByKey      []ByKey  // tables by whose keys rows are found
-	Feeds      []Source // where others read its changes: in Log
-	Few        bool     // for a statement that is planned for few changes
-	Joins      bool     // it reads several relations, or one more than once
-	Outbox     *Outbox  // that it has or can be given; nil if the extension has none
-	Tells      bool     // for a statement that writes its changes to Outbox
-	Now                 // in immediate mode
+	Delta         []string // lines of common table expressions, the last of which is delta; none if everything is recomputed
+	Rebuild       []string // the same, for what the query has less what is stored, or differ in its place
+	RebuildSigned []string // the same, always with delta
+	RowsSQL       string   // query for hidden columns, if there are any
+	Changes       []Changes
+	Logs          []Source // of Changes
+	ByKey         []ByKey  // tables by whose keys rows are found
+	Feeds         []Source // where others read its changes: in Log
+	Joins         bool     // it reads several relations, or one more than once
+	Outbox        *Outbox  // that it has or can be given; nil if the extension has none
+	Tells         bool     // for a statement that writes its changes to Outbox
+	Now                    // in immediate mode
 
 	Upstream []string // stream tables that it reads, directly or not, in the order of their refreshes
 	Reads    []string // sources, for people
@@ -87,8 +86,8 @@ type StreamTable struct {
 	Fuse                 string   // more changed rows than this are refused; may be empty
 }
 
-// FewChanges of each log at most are few, and FewAtMost of them what a statement for few takes: more than FewChanges, as others may commit
-// between the look and the statement.
+// FewChanges of each log at most are few. FewAtMost is how many of them a statement reads that is planned for few: more than FewChanges, as others
+// may commit between the look and the statement.
 func (t StreamTable) FewChanges() int {
 	if t.Joins {
 		return 200 // 300 changed rows took 1.5 times as long to join as with a plan of their own
@@ -99,11 +98,16 @@ func (t StreamTable) FewChanges() int {
 // FewAtMost is more than FewChanges.
 func (t StreamTable) FewAtMost() int { return 2 * t.FewChanges() }
 
-// ForFew is the stream table as the templates of statements for few changes see it.
-func (t StreamTable) ForFew() StreamTable {
-	t.Few, t.Delta = true, t.DeltaOfFew
-	return t
+// Recomputed are the lines of common table expressions for what the query has less what is stored.
+func (t StreamTable) Recomputed() []string {
+	if t.NeedsSigned() {
+		return t.RebuildSigned
+	}
+	return t.Rebuild
 }
+
+// NeedsSigned tells that something reads how rows change: an outbox or another stream table, or what applies them.
+func (t StreamTable) NeedsSigned() bool { return t.Tells || len(t.Feeds) > 0 || !t.Paired }
 
 // Telling is the stream table as the templates of statements that write to its outbox see it.
 func (t StreamTable) Telling() StreamTable {

@@ -13,15 +13,16 @@ import (
 // Object is one database object. Upgrade steps come from comparing two lists of them, so an object holds all that must be
 // known to create, comment, compare and drop it.
 type Object struct {
-	Kind      string   `json:"kind"`              // schema, table, sequence, index, function, procedure, trigger, view, row, role or grant
-	Signature string   `json:"signature"`         // as COMMENT ON and DROP name it: pgtrickle.f(text), t on pgtrickle.orders
-	SQL       string   `json:"sql"`               // the statement that creates it, with its header
-	Drop      string   `json:"drop,omitempty"`    // the statement that removes it; empty if it goes with what it needs
-	Comment   string   `json:"comment,omitempty"` // for COMMENT ON; empty if it takes none
-	Needs     []string `json:"needs,omitempty"`   // ids of earlier objects that the definition names
-	Dump      bool     `json:"dump,omitempty"`    // holds data that a dump of the extension must keep
-	Holds     bool     `json:"holds,omitempty"`   // holds users' data, which a drop loses
-	Resume    string   `json:"resume,omitempty"`  // the statement that has a sequence that was lost go on after all numbers that it gave
+	Kind      string   `json:"kind"`                 // schema, table, sequence, index, function, procedure, trigger, view, row, role or grant
+	Signature string   `json:"signature"`            // as COMMENT ON and DROP name it: pgtrickle.f(text), t on pgtrickle.orders
+	SQL       string   `json:"sql"`                  // the statement that creates it, with its header
+	Drop      string   `json:"drop,omitempty"`       // the statement that removes it; empty if it goes with what it needs
+	Comment   string   `json:"comment,omitempty"`    // for COMMENT ON; empty if it takes none
+	Needs     []string `json:"needs,omitempty"`      // ids of earlier objects that the definition names
+	Dump      bool     `json:"dump,omitempty"`       // holds data that a dump of the extension must keep
+	DumpWhere string   `json:"dump_where,omitempty"` // the condition on the rows that it keeps; empty for all
+	Holds     bool     `json:"holds,omitempty"`      // holds users' data, which a drop loses
+	Resume    string   `json:"resume,omitempty"`     // the statement that has a sequence that was lost go on after all numbers that it gave
 
 	// As if all that was renamed had the names that it was released under first: what is the same then differs in names alone. Empty where
 	// that makes no difference.
@@ -76,7 +77,7 @@ func (o Object) Digest() string {
 		sum.Write([]byte{0})
 	}
 	if o.Dump {
-		sum.Write([]byte("dump"))
+		sum.Write([]byte("dump" + o.DumpWhere))
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
@@ -86,16 +87,21 @@ func (o Object) CommentSQL() string {
 	if o.Comment == "" {
 		return ""
 	}
-	return "comment on " + o.Kind + " " + o.Signature + " is " + sqltext.Literal(o.Comment) + ";\n"
+	return sqltext.Wrap("comment on " + o.Kind + " " + o.Signature + " is " + sqltext.Literal(o.Comment) + ";\n")
 }
 
 // Create is the statements that make the object, as a member of an extension or not.
 func (o Object) Create(member bool) string {
 	sql := o.SQL + o.CommentSQL()
 	if member && o.Dump {
-		sql += "select pg_catalog.pg_extension_config_dump(" + sqltext.Literal(o.Signature) + ", '');\n"
+		sql += o.keptSQL()
 	}
 	return sql
+}
+
+// keptSQL is the statement that has a dump keep the rows of a table that is a member of an extension.
+func (o Object) keptSQL() string {
+	return "select pg_catalog.pg_extension_config_dump(" + sqltext.Literal(o.Signature) + ", " + sqltext.Literal(o.DumpWhere) + ");\n"
 }
 
 // Made is what functions of the extension make on users' tables or at run time, so that no statement of a script creates it.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Step is one thing that an upgrade does to one object.
@@ -203,12 +201,17 @@ func (d *differ) change(before, o Object, table tableChange) {
 		step.SQL = orReplace(o.SQL) + o.CommentSQL()
 	case "view": // what is alike has the same columns
 		step.SQL = orReplace(o.SQL) + commentIfNew(before, o)
+	case "trigger": // its arguments may be names
+		if before.SQL != o.SQL {
+			step.SQL = orReplace(o.SQL)
+		}
+		step.SQL += commentIfNew(before, o)
 	case "table":
 		step.SQL = table.sql + commentIfNew(before, o)
 		step.Lock = table.lock
 		step.Loses = table.loses
-		if d.member && o.Dump && !before.Dump {
-			step.SQL += "select pg_catalog.pg_extension_config_dump(" + sqltext.Literal(o.Signature) + ", '');\n"
+		if d.member && o.Dump && (!before.Dump || before.DumpWhere != o.DumpWhere) {
+			step.SQL += o.keptSQL()
 		}
 	case "row":
 		step.SQL = d.upsert(o)
@@ -229,7 +232,7 @@ func commentIfNew(before, o Object) string {
 
 // orReplace lets a definition replace an older one with the same interface.
 func orReplace(sql string) string {
-	for _, kind := range []string{"function", "procedure", "view"} {
+	for _, kind := range []string{"function", "procedure", "view", "trigger"} {
 		at := 0
 		if !strings.HasPrefix(sql, "create "+kind) {
 			at = strings.Index(sql, "\ncreate "+kind) + 1

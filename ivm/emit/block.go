@@ -147,6 +147,20 @@ func (b *block) render(columns []algebra.ColID, names []string) []string {
 	return append(Clause("select", append(b.list(columns, names), b.mult())), b.from()...)
 }
 
+// Plain writes a node's rows, which count once each, as one SELECT without Mult; nil if that takes common table expressions.
+func (w *Writer) Plain(n algebra.Node, names []string) []string {
+	switch n.(type) {
+	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Source:
+	default:
+		return nil
+	}
+	b := w.block(n)
+	if len(w.CTEs) > 0 || b.negative || b.signed().leaf.Signed {
+		return nil
+	}
+	return append(Clause("select", some(b.list(n.Columns(), names))), b.from()...)
+}
+
 // list is the select list without Mult.
 func (b *block) list(columns []algebra.ColID, names []string) []string {
 	var list []string
@@ -165,19 +179,33 @@ func (b *block) column(id algebra.ColID, name string) string {
 	return as(b.named(e), name)
 }
 
+// signed is the first item whose rows have a multiplicity.
+func (b *block) signed() item {
+	for _, i := range b.items {
+		if i.leaf.Signed {
+			return i
+		}
+	}
+	return item{}
+}
+
 // mult is the product of what each item counts, as a column.
 func (b *block) mult() string {
 	var factors []string
 	for _, i := range b.items {
 		if i.leaf.Signed {
-			factors = append(factors, sqltext.Ident(i.alias)+"."+Mult)
+			factor := sqltext.Ident(i.alias) + "." + Mult
+			if i.leaf.Small {
+				factor += "::bigint"
+			}
+			factors = append(factors, factor)
 		}
 	}
 	product := strings.Join(factors, " * ")
 	switch {
 	case len(factors) == 0:
 		product = "1"
-	case len(factors) == 1 && !b.negative:
+	case len(factors) == 1 && !b.negative && product == sqltext.Ident(b.signed().alias)+"."+Mult:
 		return product
 	case len(factors) > 1 && b.negative:
 		product = "(" + product + ")"

@@ -22,18 +22,26 @@ func aliased(sql, alias string) string {
 	return sql
 }
 
-// Clause is a keyword and a list: on one line, or an item a line where that does not fit.
+// Clause is a keyword and a list: on one line if that fits. Otherwise columns share lines, and what is computed has lines of its own.
 func Clause(keyword string, items []string) []string {
 	line := keyword + " " + strings.Join(items, ", ")
 	if utf8.RuneCountInString(line) <= width {
 		return []string{line}
 	}
 	lines := []string{keyword}
+	alone := true // nothing may follow on the last line
 	for i, item := range items {
 		if i < len(items)-1 {
 			item += ","
 		}
-		lines = append(lines, Indent+item)
+		last := &lines[len(lines)-1]
+		computed := strings.Contains(item, "(")
+		if alone || computed || utf8.RuneCountInString(*last+" "+item) > width {
+			lines = append(lines, Indent+item)
+		} else {
+			*last += " " + item
+		}
+		alone = computed
 	}
 	return lines
 }

@@ -77,7 +77,7 @@ var tamperings = []tampering{
 			"drop function app.inbox_pending(text, int)",
 			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "comment on function app.pgt_status() is '(Sluice: sluice_drift_test in app)'",
 			"grant execute on function app.pgt_status() to drift_other",
-			"drop function app.letters_deleted() cascade",
+			"drop function app.pgt_inbox_deleted() cascade",
 		},
 		member: []string{
 			"alter extension sluice_drift_test drop function app.inbox_pending(text, int)",
@@ -90,7 +90,7 @@ var tamperings = []tampering{
 			"drop trigger sluice_inserted on app.letters",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('gone', 't', '{}', now())",
 			"alter table app.letters disable trigger sluice_updated",
-			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app.letters_deleted()",
+			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app.pgt_inbox_deleted()",
 			"drop trigger sluice_drift_test_log_insert_public_orders on orders", "alter table orders disable trigger sluice_drift_test_log_update_public_orders",
 			"insert into orders values (1000, 1, 1000)",
 			"alter table measures_north disable trigger all", "drop trigger sluice_drift_test_log_delete_public_measures on measures_rest", "insert into measures values (10, 'north', 'today')",
@@ -105,7 +105,7 @@ var tamperings = []tampering{
 			"drop view app.large",
 			"drop index app.outbox_parts_lane",
 			"drop index app.letters_order", "create index letters_order on app.letters (event_id desc)",
-			"drop index app.letters_deltas_last",
+			"drop index app.pgt_inbox_deltas_last",
 			"drop index app.public_totals_idx1",
 			"create index mine on app.letters (source)",
 		},
@@ -126,9 +126,9 @@ var tamperings = []tampering{
 	{
 		name: "owners and storage",
 		sql: []string{
-			"alter table app.letters owner to drift_other", "alter function app.inbox_status() owner to drift_other", "alter view app.letters_counts owner to drift_other",
-			"alter table app.public_totals_rows owner to drift_other", "alter sequence app.letters_fence owner to drift_other", "alter view totals owner to drift_other",
-			"alter table app.letters_deltas set (autovacuum_enabled = off, toast.autovacuum_vacuum_threshold = 7)", "alter table app.letters reset (autovacuum_vacuum_scale_factor)",
+			"alter table app.letters owner to drift_other", "alter function app.inbox_status() owner to drift_other", "alter view app.letters_stats owner to drift_other",
+			"alter table app.public_totals_rows owner to drift_other", "alter sequence app.letters_high_watermark owner to drift_other", "alter view totals owner to drift_other",
+			"alter table app.pgt_inbox_deltas set (autovacuum_enabled = off, toast.autovacuum_vacuum_threshold = 7)", "alter table app.letters reset (autovacuum_vacuum_scale_factor)",
 			"alter table app.large_rows set (parallel_workers = 3)",
 		},
 		super: true,
@@ -136,7 +136,7 @@ var tamperings = []tampering{
 	{
 		name: "sequences",
 		plain: []string{
-			"drop sequence app.letters_fence cascade", "drop sequence app.letters_delta_no cascade", "drop sequence app.letters_claim_cursor", "drop sequence app.large_last_xid", "drop sequence app.pgt_change_no cascade",
+			"drop sequence app.letters_high_watermark cascade", "drop sequence app.letters_received cascade", "drop sequence app.letters_claim_cursor", "drop sequence app.large_last_xid", "drop sequence app.pgt_change_no cascade",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('no_sequence', 't', '{}', now())",
 		},
 		member: []string{"alter extension sluice_drift_test drop sequence app.letters_rescan_after", "drop sequence app.letters_rescan_after"},
@@ -145,7 +145,7 @@ var tamperings = []tampering{
 		name: "whole relations",
 		sql:  []string{"drop table app.large_rows cascade", "drop publication sluice_drift_test_outbox_events", "drop table app.changes_public_orders cascade"},
 		plain: []string{
-			"drop table app.letters_totals cascade", "drop table app.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
+			"drop table app.pgt_inbox_totals cascade", "drop table app.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
 		},
 	},
 	{

@@ -51,7 +51,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -60,7 +61,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -73,7 +75,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -100,7 +103,8 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: events in events).'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: events in events).'
                 when v_found.name = 'events.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
@@ -125,7 +129,8 @@ create table events.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table events.pgt_extension is 'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
+comment on table events.pgt_extension is
+    'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
 
 -- Settings of extension events, changed by its owner with update; spec_value is what the spec says.
 create table events.pgt_settings (
@@ -133,7 +138,8 @@ create table events.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says. (Sluice: events in events)';
+comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says. '
+    '(Sluice: events in events)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -146,7 +152,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -168,7 +175,9 @@ begin
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -181,12 +190,18 @@ begin
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table events.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
+                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
 $function$;
-comment on function events.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: events in events)';
+comment on function events.pgt_settings_check() is
+    'Refuses settings that no code reads and values that it could not read. (Sluice: events in events)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -195,7 +210,8 @@ create trigger pgt_settings_check
     execute function events.pgt_settings_check();
 comment on trigger pgt_settings_check on events.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
+-- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
 create function events.pgt_setting(p_name text)
@@ -208,10 +224,13 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
@@ -240,7 +259,9 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: events in events)';
+comment on function events.pgt_setting(text) is
+    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
+    'spec. (Sluice: events in events)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -254,7 +275,8 @@ create table events.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: events in events)';
+comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. '
+    '(Sluice: events in events)';
 
 -- The versions of extension events that were installed in this database, one row each, in the order of no.
 --
@@ -270,7 +292,8 @@ create table events.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table events.pgt_version_history is 'The versions of extension events that were installed in this database, one row each, in the order of no. (Sluice: events in events)';
+comment on table events.pgt_version_history is
+    'The versions of extension events that were installed in this database, one row each, in the order of no. (Sluice: events in events)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table events.pgt_tasks (
@@ -279,7 +302,8 @@ create table events.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: events in events)';
+comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: events in '
+    'events)';
 
 -- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
 -- Reads pgt_origin.
@@ -296,7 +320,8 @@ as $function$
           and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
     )
 $function$;
-comment on function events.pgt_restored() is 'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: events in events)';
+comment on function events.pgt_restored() is
+    'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: events in events)';
 
 -- The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled.
 create table events.pgt_outboxes (
@@ -317,7 +342,8 @@ create table events.pgt_outboxes (
     idle_after            interval,
     idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict'))
 );
-comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled. (Sluice: events in events)';
+comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; '
+    'pgt_outbox_config shows those that are enabled. (Sluice: events in events)';
 
 -- The outboxes that are enabled, one row each.
 --
@@ -385,11 +411,14 @@ comment on table events.pgt_consumer_groups is 'The consumer groups of extension
 -- the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick().
 --
 -- lane: 0, or with an ordering key the hash of the key. cur: ids up to there were looked at. floor_no: no row below it is open.
--- state: leased (to nobody, if consumer is null), gap (ids that were drawn and not to be seen), held (rows of an ordered outbox that may not
+-- state: leased (to nobody, if consumer is null), gap (ids that were drawn and not to be seen), held (rows of an ordered outbox that may
+-- not
 -- pass others of their keys, which are in a gap), done.
 -- ids: those it is about; of an ordered outbox, those of its lane among them. lease_id: one for all that a poll granted.
--- xids: the transactions without whose end nothing changes in a gap, or among held rows; null if that is not known yet. vxids: the virtual ones that
--- may publish, too, and had no number when they were looked for. until: when a lease ends, or when the publishers of a gap are looked for next.
+-- xids: the transactions without whose end nothing changes in a gap, or among held rows; null if that is not known yet. vxids: the virtual
+-- ones that
+-- may publish, too, and had no number when they were looked for. until: when a lease ends, or when the publishers of a gap are looked for
+-- next.
 -- lost_by: consumers whose time ran out. No constraint is checked on each row: a reference would lock the group's row with each poll.
 create table events.pgt_lease_log (
     group_no     integer        not null,
@@ -411,7 +440,10 @@ create table events.pgt_lease_log (
     lost_by      text[],
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
-comment on table events.pgt_lease_log is 'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick(). (Sluice: events in events)';
+comment on table events.pgt_lease_log is
+    'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on '
+    'the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick(). (Sluice: events '
+    'in events)';
 
 -- The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.
 create table events.pgt_consumers (
@@ -425,7 +457,8 @@ create table events.pgt_consumers (
     healthy        boolean     not null default true, -- as the last alert said
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
-comment on table events.pgt_consumers is 'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats. (Sluice: events in events)';
+comment on table events.pgt_consumers is
+    'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats. (Sluice: events in events)';
 
 -- Claim checks that a consumer group has read to the end: retention keeps the others.
 create table events.pgt_consumer_claim_check_acks (
@@ -435,7 +468,8 @@ create table events.pgt_consumer_claim_check_acks (
     consumed_at timestamptz not null default clock_timestamp(),
     primary key (outbox_name, outbox_id, group_name)
 );
-comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
+comment on table events.pgt_consumer_claim_check_acks is
+    'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
 
 -- Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and
 -- replay_dead_letters gives them back.
@@ -454,12 +488,15 @@ create table events.pgt_consumer_dead_letters (
     dead_at      timestamptz not null default clock_timestamp(),
     primary key (group_name, id)
 );
-comment on table events.pgt_consumer_dead_letters is 'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and replay_dead_letters gives them back. (Sluice: events in events)';
+comment on table events.pgt_consumer_dead_letters is
+    'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and '
+    'replay_dead_letters gives them back. (Sluice: events in events)';
 
 -- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
 -- From outboxes.shop_events in the spec.
 --
--- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when it will not
+-- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
+-- it will not
 -- come any more. Rows are never updated.
 create table events.outbox_shop_events (
     id           bigint      not null primary key,
@@ -469,12 +506,19 @@ create table events.outbox_shop_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_shop_events is 'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events in events)';
+comment on table events.outbox_shop_events is
+    'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events '
+    'in events)';
 
--- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told from one that
+-- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told
+-- from one that
 -- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
-alter table events.outbox_shop_events alter column id add generated always as identity (sequence name events.outbox_shop_events_ids cache 1);
-comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. (Sluice: events in events)';
+alter table events.outbox_shop_events alter column id add generated always as identity
+    (sequence name events.outbox_shop_events_ids cache 1);
+comment on sequence events.outbox_shop_events_ids is
+    'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be '
+    'told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
+    '(Sluice: events in events)';
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.shop_events in the spec.
@@ -490,7 +534,8 @@ select e.id,
            'datacontenttype', 'application/json'
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_cloudevents is 'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
+comment on view events.outbox_shop_events_cloudevents is
+    'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.shop_events in the spec.
@@ -505,7 +550,8 @@ select e.id,
        e.payload,
        e.created_at as timestamp
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
+comment on view events.outbox_shop_events_debezium is
+    'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
 
 insert into events.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -520,7 +566,8 @@ insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
 -- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
 -- From outboxes.account_events in the spec.
 --
--- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when it will not
+-- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
+-- it will not
 -- come any more. Rows are never updated.
 create table events.outbox_account_events (
     id           bigint      not null primary key,
@@ -530,18 +577,27 @@ create table events.outbox_account_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_account_events is 'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events in events)';
+comment on table events.outbox_account_events is
+    'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: '
+    'events in events)';
 
--- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told from one that
+-- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be
+-- told from one that
 -- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
-alter table events.outbox_account_events alter column id add generated always as identity (sequence name events.outbox_account_events_ids cache 1);
-comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. (Sluice: events in events)';
+alter table events.outbox_account_events alter column id add generated always as identity
+    (sequence name events.outbox_account_events_ids cache 1);
+comment on sequence events.outbox_account_events_ids is
+    'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not '
+    'be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
+    '(Sluice: events in events)';
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
-create index outbox_account_events_lane on events.outbox_account_events (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
+create index outbox_account_events_lane on events.outbox_account_events
+    (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
 comment on index events.outbox_account_events_lane is 'Events of one lane, in order: a lane holds the keys of one hash.';
 
--- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can see it.
+-- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can
+-- see it.
 -- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.
 -- From outboxes.account_events in the spec.
 create function events.outbox_account_events_mark_key()
@@ -552,20 +608,25 @@ declare
     v_hash bigint := hashtextextended(coalesce(new.aggregate_id, ''), 0);
 begin
     -- An expression, as that is evaluated in place: it never is null.
-    if pg_advisory_xact_lock_shared(667657102, (v_hash >> 4 & 127)::integer) is null or pg_advisory_xact_lock_shared(667657102, (128 + (v_hash >> 11 & 127))::integer) is null then
+    if pg_advisory_xact_lock_shared(667657102, (v_hash >> 4 & 127)::integer) is null or
+        pg_advisory_xact_lock_shared(667657102, (128 + (v_hash >> 11 & 127))::integer) is null then
         return null;
     end if;
     return new;
 end;
 $function$;
-comment on function events.outbox_account_events_mark_key() is 'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. (Sluice: events in events)';
+comment on function events.outbox_account_events_mark_key() is
+    'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody '
+    'can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. (Sluice: events in '
+    'events)';
 
 -- Lets polls keep the order of each key without waiting for publishers of others.
 create trigger sluice_mark_key
     before insert on events.outbox_account_events
     for each row
     execute function events.outbox_account_events_mark_key();
-comment on trigger sluice_mark_key on events.outbox_account_events is 'Lets polls keep the order of each key without waiting for publishers of others.';
+comment on trigger sluice_mark_key on events.outbox_account_events is
+    'Lets polls keep the order of each key without waiting for publishers of others.';
 
 -- Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.
 -- From outboxes.account_events in the spec.
@@ -578,7 +639,9 @@ create table events.outbox_account_events_archive (
     headers      jsonb       not null,
     archived_at  timestamptz not null default now()
 );
-comment on table events.outbox_account_events_archive is 'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events in events)';
+comment on table events.outbox_account_events_archive is
+    'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events '
+    'in events)';
 
 -- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.account_events in the spec.
@@ -594,7 +657,8 @@ select e.id,
            'datacontenttype', 'application/json'
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_cloudevents is 'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
+comment on view events.outbox_account_events_cloudevents is
+    'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.account_events in the spec.
@@ -609,7 +673,9 @@ select e.id,
        e.payload,
        e.created_at as timestamp
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_debezium is 'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
+comment on view events.outbox_account_events_debezium is
+    'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in '
+    'events)';
 
 insert into events.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -638,7 +704,8 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_bounds(text) is 'The lowest and highest id that an outbox shows; nulls if it is empty or not enabled. (Sluice: events in events)';
+comment on function events.pgt_outbox_bounds(text) is
+    'The lowest and highest id that an outbox shows; nulls if it is empty or not enabled. (Sluice: events in events)';
 
 -- The last id that was drawn for an outbox; 0 if none, or if it is not enabled.
 -- Reads the sequence of the outbox.
@@ -658,7 +725,8 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_drawn(text) is 'The last id that was drawn for an outbox; 0 if none, or if it is not enabled. (Sluice: events in events)';
+comment on function events.pgt_outbox_drawn(text) is
+    'The last id that was drawn for an outbox; 0 if none, or if it is not enabled. (Sluice: events in events)';
 
 -- The next p_limit ids of an outbox after one and up to another.
 -- Reads the outbox.
@@ -686,7 +754,8 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_seen(text, int8, int8, int4) is 'The next p_limit ids of an outbox after one and up to another. (Sluice: events in events)';
+comment on function events.pgt_outbox_seen(text, int8, int8, int4) is
+    'The next p_limit ids of an outbox after one and up to another. (Sluice: events in events)';
 
 -- Those of some ids that an outbox has, p_limit at most; null if none.
 -- Reads the outbox.
@@ -705,7 +774,8 @@ begin
             from (
                 select e.id
                 from unnest(p_ids) r
-                cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+                cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
+                    limit upper(r) - lower(r)) e
                 limit p_limit
             ) s;
         when 'account_events' then
@@ -714,14 +784,16 @@ begin
             from (
                 select e.id
                 from unnest(p_ids) r
-                cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+                cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by
+                    o.id limit upper(r) - lower(r)) e
                 limit p_limit
             ) s;
     end case;
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_outbox_visible(text, int8multirange, int4) is 'Those of some ids that an outbox has, p_limit at most; null if none. (Sluice: events in events)';
+comment on function events.pgt_outbox_visible(text, int8multirange, int4) is
+    'Those of some ids that an outbox has, p_limit at most; null if none. (Sluice: events in events)';
 
 -- How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others.
 -- Reads the outbox.
@@ -740,18 +812,24 @@ declare
 begin
     case p_outbox
         when 'shop_events' then
-            select count(*) as row_count, max(s.id) as last_id into v_ahead from (select e.id from events.outbox_shop_events e where e.id > p_after order by e.id limit 1000) s;
+            select count(*) as row_count, max(s.id) as last_id into v_ahead from
+                (select e.id from events.outbox_shop_events e where e.id > p_after order by e.id limit 1000) s;
             select count(*) as row_count, max(s.id) as last_id
             into v_among
-            from (select e.id from unnest(p_among) r cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
+            from (select e.id from unnest(p_among) r cross join lateral
+                (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                lower(r)) e limit 1000) s;
             if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
                 v_last := (select max(e.id) from events.outbox_shop_events e);
             end if;
         when 'account_events' then
-            select count(*) as row_count, max(s.id) as last_id into v_ahead from (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit 1000) s;
+            select count(*) as row_count, max(s.id) as last_id into v_ahead from
+                (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit 1000) s;
             select count(*) as row_count, max(s.id) as last_id
             into v_among
-            from (select e.id from unnest(p_among) r cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e limit 1000) s;
+            from (select e.id from unnest(p_among) r cross join lateral
+                (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                lower(r)) e limit 1000) s;
             if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
                 v_last := (select max(e.id) from events.outbox_account_events e);
             end if;
@@ -768,7 +846,9 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_outbox_ahead(text, int8, int8multirange) is 'How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others. (Sluice: events in events)';
+comment on function events.pgt_outbox_ahead(text, int8, int8multirange) is
+    'How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of '
+    'others. (Sluice: events in events)';
 
 -- When the first row of an outbox above an id was published; null if there is none.
 -- Reads the outbox.
@@ -789,9 +869,11 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_published_at(text, int8) is 'When the first row of an outbox above an id was published; null if there is none. (Sluice: events in events)';
+comment on function events.pgt_published_at(text, int8) is
+    'When the first row of an outbox above an id was published; null if there is none. (Sluice: events in events)';
 
--- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id.
+-- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an
+-- id.
 -- xid is null until they have one; marks are those of the keys that they have published to an ordered outbox.
 -- Reads pg_locks.
 --
@@ -826,7 +908,8 @@ begin
           and l.database = (select d.oid from pg_database d where d.datname = current_database())
           and l.pid is distinct from pg_backend_pid()
     ) w
-    -- A lock has 32 bits of a number: the number nearest to the next one is meant. The lowest is the transaction's, others are of its savepoints.
+    -- A lock has 32 bits of a number: the number nearest to the next one is meant. The lowest is the transaction's, others are of its
+    -- savepoints.
     cross join lateral (
         select min(v_next + (l.transactionid::text::bigint - v_next % 4294967296 + 6442450944) % 4294967296 - 2147483648) as no
         from locks l
@@ -839,7 +922,10 @@ begin
     ) k;
 end;
 $function$;
-comment on function events.pgt_publishers(text) is 'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an id. xid is null until they have one; marks are those of the keys that they have published to an ordered outbox. (Sluice: events in events)';
+comment on function events.pgt_publishers(text) is
+    'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew '
+    'an id. xid is null until they have one; marks are those of the keys that they have published to an ordered outbox. (Sluice: events in '
+    'events)';
 
 -- The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.
 -- Reads the outbox.
@@ -856,9 +942,11 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_next(text, int8, int4) is 'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are. (Sluice: events in events)';
+comment on function events.pgt_outbox_next(text, int8, int4) is
+    'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are. (Sluice: events in events)';
 
--- What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys.
+-- What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of
+-- their keys.
 -- Returns the numbers of those gaps and held rows, too, and the snapshot.
 -- Reads the outbox, pgt_lease_log.
 create function events.pgt_lanes_seen(
@@ -894,15 +982,20 @@ begin
             select coalesce(array_agg(e.id), '{}'), coalesce(array_agg(hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
             into ids, hashes
             from unnest(v_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e;
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
+                limit upper(r) - lower(r)) e;
     end case;
 end;
 $function$;
-comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is 'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot. (Sluice: events in events)';
+comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is
+    'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes '
+    'of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot. (Sluice: events in events)';
 
--- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them.
+-- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not
+-- among them.
 -- Reads the outbox.
-create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart int8multirange[])
+create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart
+    int8multirange[])
     returns int8multirange
     language plpgsql
     stable
@@ -917,8 +1010,11 @@ begin
             from (
                 select e.id
                 from events.outbox_account_events e
-                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
-                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
+                -- the index of lanes, whatever is known of it
+                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
+                    ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
+                  and e.id > p_after and e.id <= p_upto and
+                      (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
@@ -928,7 +1024,9 @@ begin
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is 'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not among them. (Sluice: events in events)';
+comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is
+    'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not '
+    'among them. (Sluice: events in events)';
 
 -- The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.
 -- Reads the outbox.
@@ -954,8 +1052,11 @@ begin
             from (
                 select e.id
                 from events.outbox_account_events e
-                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto) -- the index of lanes, whatever is known of it
-                  and e.id > p_after and e.id <= p_upto and (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
+                -- the index of lanes, whatever is known of it
+                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
+                    ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
+                  and e.id > p_after and e.id <= p_upto and
+                      (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
                 order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
@@ -967,7 +1068,9 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is 'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them. (Sluice: events in events)';
+comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is
+    'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them. (Sluice: events '
+    'in events)';
 
 -- The outbox that is meant by its name, its table's name, or its stream table's name with or without the schema; it must be enabled.
 -- Reads pgt_outbox_config.
@@ -1004,7 +1107,9 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function events.pgt_outbox_name(text) is 'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled. (Sluice: events in events)';
+comment on function events.pgt_outbox_name(text) is
+    'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled. '
+    '(Sluice: events in events)';
 
 -- The newest row of each lane of a group's lease log.
 -- Reads pgt_lease_log.
@@ -1023,12 +1128,14 @@ as $function$
         limit 1
     ) h
 $function$;
-comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is 'The newest row of each lane of a group''s lease log. (Sluice: events in events)';
+comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is
+    'The newest row of each lane of a group''s lease log. (Sluice: events in events)';
 
 -- Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.
 -- Reads pgt_lease_log, the outbox.
 --
--- A thousand rows of what comes next are counted, and so are those that have come of gaps; beyond that, ids are, so the cost is the same however long the
+-- A thousand rows of what comes next are counted, and so are those that have come of gaps; beyond that, ids are, so the cost is the same
+-- however long the
 -- backlog. Ids that were rolled back may count there.
 create function events.pgt_group_state(
     p_group events.pgt_consumer_groups,
@@ -1084,7 +1191,9 @@ begin
     committed_offset := least(v_cur, v_open);
 end;
 $function$;
-comment on function events.pgt_group_state(events.pgt_consumer_groups) is 'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events in events)';
+comment on function events.pgt_group_state(events.pgt_consumer_groups) is
+    'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events '
+    'in events)';
 
 -- The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything.
 -- Reads pgt_consumer_groups, pgt_lease_log, the outbox.
@@ -1102,7 +1211,9 @@ as $function$
     cross join lateral events.pgt_group_state(g) s
     where g.outbox_name = p_outbox and (p_idle or not (g.idle and o.idle_policy = 'archive'))
 $function$;
-comment on function events.pgt_safe_point(text, bool) is 'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything. (Sluice: events in events)';
+comment on function events.pgt_safe_point(text, bool) is
+    'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything. (Sluice: events '
+    'in events)';
 
 -- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
 -- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
@@ -1155,10 +1266,13 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.outbox_shop_events_drain(int4) is 'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. (Sluice: events in events)';
+comment on function events.outbox_shop_events_drain(int4) is
+    'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. '
+    '(Sluice: events in events)';
 
 -- Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes events.outbox_account_events_archive.
+-- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes
+-- events.outbox_account_events_archive.
 -- From outboxes.account_events in the spec.
 --
 -- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
@@ -1212,12 +1326,16 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.outbox_account_events_drain(int4) is 'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. (Sluice: events in events)';
+comment on function events.outbox_account_events_drain(int4) is
+    'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. '
+    '(Sluice: events in events)';
 
--- Makes the publication of an outbox where it is missing, and puts the outbox's table into it. One that extension events did not make is an error.
+-- Makes the publication of an outbox where it is missing, and puts the outbox's table into it. One that extension events did not make is an
+-- error.
 -- Reads pg_publication, pgt_origin; makes the publication, if the role may.
 --
--- Ours is known by its table; without any, as a dump of an extension has it, by its owner. wal_level need not be logical, which matters to subscribers only.
+-- Ours is known by its table; without any, as a dump of an extension has it, by its owner. wal_level need not be logical, which matters to
+-- subscribers only.
 create function events.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
@@ -1254,7 +1372,9 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_publication(name, regclass, bool) is 'Makes the publication of an outbox where it is missing, and puts the outbox''s table into it. One that extension events did not make is an error. (Sluice: events in events)';
+comment on function events.pgt_publication(name, regclass, bool) is
+    'Makes the publication of an outbox where it is missing, and puts the outbox''s table into it. One that extension events did not make '
+    'is an error. (Sluice: events in events)';
 
 -- Publishes an event to an outbox, in the caller's transaction; returns its id.
 -- Writes the outbox.
@@ -1302,7 +1422,8 @@ begin
     return v_id;
 end;
 $function$;
-comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event to an outbox, in the caller''s transaction; returns its id. (Sluice: events in events)';
+comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
+    'Publishes an event to an outbox, in the caller''s transaction; returns its id. (Sluice: events in events)';
 
 -- How much disk each enabled outbox takes, with its indexes and delta rows.
 -- Reads pgt_outbox_config.
@@ -1318,7 +1439,8 @@ as $function$
     join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
     group by c.outbox_name
 $function$;
-comment on function events.pgt_outbox_sizes() is 'How much disk each enabled outbox takes, with its indexes and delta rows. (Sluice: events in events)';
+comment on function events.pgt_outbox_sizes() is
+    'How much disk each enabled outbox takes, with its indexes and delta rows. (Sluice: events in events)';
 
 -- What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.
 -- Reads the outbox.
@@ -1347,7 +1469,9 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_counts(text) is 'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled. (Sluice: events in events)';
+comment on function events.pgt_outbox_counts(text) is
+    'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled. (Sluice: events in '
+    'events)';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
@@ -1391,7 +1515,8 @@ end;
 $function$;
 comment on function events.outbox_status(text) is 'The state of one outbox, or of all. (Sluice: events in events)';
 
--- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb.
+-- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have
+-- grown beyond setting outbox_storage_critical_mb.
 -- One whose state an open transaction has locked waits for the next time.
 -- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert.
 create function events.pgt_watch_outboxes()
@@ -1431,7 +1556,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_outboxes() is 'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have grown beyond setting outbox_storage_critical_mb. One whose state an open transaction has locked waits for the next time. (Sluice: events in events)';
+comment on function events.pgt_watch_outboxes() is
+    'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have '
+    'grown beyond setting outbox_storage_critical_mb. One whose state an open transaction has locked waits for the next time. (Sluice: '
+    'events in events)';
 
 -- A consumer group by its name.
 -- Reads pgt_consumer_groups. Those of the spec are made by attach(), which nobody may have called yet.
@@ -1490,12 +1618,14 @@ begin
         raise exception using
             errcode = '25001',
             message = p_function || ' must run in a READ COMMITTED transaction',
-            detail = 'This one is ' || upper(current_setting('transaction_isolation')) || ': it would not see what other consumers were granted.',
+            detail = 'This one is ' || upper(current_setting('transaction_isolation')) ||
+                ': it would not see what other consumers were granted.',
             hint = 'Call it in a transaction of its own; only the work needs another isolation level.';
     end if;
 end;
 $function$;
-comment on function events.pgt_require_read_committed(text) is 'Refuses a transaction that would not see what others were granted while it waited for them. (Sluice: events in events)';
+comment on function events.pgt_require_read_committed(text) is
+    'Refuses a transaction that would not see what others were granted while it waited for them. (Sluice: events in events)';
 
 -- The consumers that have lost a lease, with one more; the last 16 are remembered.
 -- Reads and writes nothing.
@@ -1509,7 +1639,8 @@ as $function$
         else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
     end
 $function$;
-comment on function events.pgt_lost_by(text[], text) is 'The consumers that have lost a lease, with one more; the last 16 are remembered. (Sluice: events in events)';
+comment on function events.pgt_lost_by(text[], text) is
+    'The consumers that have lost a lease, with one more; the last 16 are remembered. (Sluice: events in events)';
 
 -- How many ids there are in ranges of them.
 -- Reads and writes nothing.
@@ -1534,9 +1665,11 @@ as $function$
     from unnest(p_xids) x (xid)
     where not pg_visible_in_snapshot(x.xid, p_snapshot)
 $function$;
-comment on function events.pgt_running(xid8[], pg_snapshot) is 'Those of some transactions that run in a snapshot. (Sluice: events in events)';
+comment on function events.pgt_running(xid8[], pg_snapshot) is
+    'Those of some transactions that run in a snapshot. (Sluice: events in events)';
 
--- The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet.
+-- The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none
+-- yet.
 -- Reads pg_locks.
 create function events.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
     language sql
@@ -1546,7 +1679,9 @@ as $function$
            coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
     from events.pgt_publishers(p_outbox) p
 $function$;
-comment on function events.pgt_ask(text) is 'The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none yet. (Sluice: events in events)';
+comment on function events.pgt_ask(text) is
+    'The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have '
+    'none yet. (Sluice: events in events)';
 
 -- Puts rows into the dead letters of a group; returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
@@ -1571,7 +1706,8 @@ begin
             select p_group.group_name, e.id, 'shop_events', p_consumer, e.created_at, e.event_type, e.aggregate_id, e.headers, e.payload,
                    p_attempts, left(p_error, 1000)
             from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
+                upper(r) - lower(r)) e
             on conflict (group_name, id) do update
                 set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at;
         when 'account_events' then
@@ -1581,7 +1717,8 @@ begin
             select p_group.group_name, e.id, 'account_events', p_consumer, e.created_at, e.event_type, e.aggregate_id, e.headers, e.payload,
                    p_attempts, left(p_error, 1000)
             from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
+                limit upper(r) - lower(r)) e
             on conflict (group_name, id) do update
                 set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at;
     end case;
@@ -1589,7 +1726,8 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is 'Puts rows into the dead letters of a group; returns how many. (Sluice: events in events)';
+comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is
+    'Puts rows into the dead letters of a group; returns how many. (Sluice: events in events)';
 
 -- Locks what a consumer holds; null if it commits, rejects or extends some of that just now.
 -- Locks rows of pgt_lease_log.
@@ -1608,9 +1746,12 @@ as $function$
     )
     select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
-comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is 'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log. (Sluice: events in events)';
+comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is
+    'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log. (Sluice: '
+    'events in events)';
 
--- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of
+-- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none
+-- of
 -- it. Returns whether it did, which it does not if the consumer commits one just now.
 -- Writes pgt_lease_log.
 --
@@ -1628,7 +1769,9 @@ begin
     return v_held is not null;
 end;
 $function$;
-comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is 'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none of it. Returns whether it did, which it does not if the consumer commits one just now. (Sluice: events in events)';
+comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is
+    'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit '
+    'none of it. Returns whether it did, which it does not if the consumer commits one just now. (Sluice: events in events)';
 
 -- Writes an open row of a group's lease log again at its head, so that those after it need not be read; returns the newest number.
 -- Writes pgt_lease_log. A row that its consumer commits just now stays.
@@ -1656,7 +1799,8 @@ begin
     insert into events.pgt_lease_log (
         group_no, no, cur, floor_no, state, ids, lease_id, xids, vxids, consumer_id, until, attempts, leased_at, lost_by
     )
-    select p_group_no, p_last_no + 1, h.cur, p_no + 1, c.state, c.ids, c.lease_id, c.xids, c.vxids, c.consumer_id, c.until, c.attempts, c.leased_at, c.lost_by
+    select p_group_no, p_last_no + 1, h.cur, p_no + 1, c.state, c.ids, c.lease_id, c.xids, c.vxids, c.consumer_id, c.until, c.attempts,
+        c.leased_at, c.lost_by
     from events.pgt_lease_log h, closed c
     where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no;
     get diagnostics v_rows = row_count;
@@ -1668,7 +1812,8 @@ comment on function events.pgt_reappend(int4, int8, int8) is '(Sluice: events in
 -- Writes a gap to a group's lease log, together with those that wait for the same transactions; returns the newest number.
 -- Writes pgt_lease_log.
 --
--- Beside a publisher that stays, each one that rolls back leaves a gap. A gap takes in those that are no larger than what it has become, so there are
+-- Beside a publisher that stays, each one that rolls back leaves a gap. A gap takes in those that are no larger than what it has become, so
+-- there are
 -- few of them, and each id is written again for a doubling of their number, not for each gap.
 create function events.pgt_keep_gap(
     p_group_no integer,
@@ -1695,7 +1840,8 @@ begin
             where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
         ),
         ordered as (
-            select a.no, a.size, coalesce(sum(a.size) over (order by a.size, a.no rows between unbounded preceding and 1 preceding), 0) as smaller
+            select a.no, a.size, coalesce(sum(a.size) over (order by a.size, a.no rows between unbounded preceding and 1 preceding), 0) as
+                smaller
             from alike a
         ),
         chosen as (
@@ -1705,7 +1851,8 @@ begin
         taken as (
             update events.pgt_lease_log l
             set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (array(select c.no from chosen c where c.fits))
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any
+                (array(select c.no from chosen c where c.fits))
             returning l.ids, l.leased_at
         )
         select range_agg(r), min(t.leased_at) into v_others, v_since from taken t cross join lateral unnest(t.ids) r;
@@ -1718,14 +1865,17 @@ begin
     return p_last_no + 1;
 end;
 $function$;
-comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is '(Sluice: events in events)';
+comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is
+    '(Sluice: events in events)';
 
--- Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the
+-- Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled
+-- back. Returns the
 -- newest number.
 -- Writes pgt_lease_log.
 --
 -- p_due: the gaps. p_snapshot: from before p_come was looked for. p_xids, p_vxids: who could publish before that; nulls if nobody asked.
--- Whoever published has a number by the time he commits. One who had none when he was looked for may have drawn an id: so publishers are looked for
+-- Whoever published has a number by the time he commits. One who had none when he was looked for may have drawn an id: so publishers are
+-- looked for
 -- again until all of those have one, or have ended.
 create function events.pgt_narrow_gaps(
     p_group_no integer,
@@ -1774,7 +1924,8 @@ begin
             from looked l
         )
         select n.xids, n.vxids, range_agg(r) as ids, min(n.leased_at) as since,
-               case when n.xids is not null and n.vxids is null then 'infinity' else coalesce(min(n.until), p_now + interval '20 milliseconds') end as until
+               case when n.xids is not null and n.vxids is null then 'infinity' else
+                   coalesce(min(n.until), p_now + interval '20 milliseconds') end as until
         from narrowed n
         cross join lateral unnest(n.ids) r
         where n.xids is distinct from '{}' or n.vxids is not null
@@ -1787,9 +1938,12 @@ begin
     return v_last;
 end;
 $function$;
-comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[]) is 'Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled back. Returns the newest number. (Sluice: events in events)';
+comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[])
+    is 'Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was '
+    'rolled back. Returns the newest number. (Sluice: events in events)';
 
--- What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left
+-- What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where
+-- nobody is left
 -- who could publish it.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the newest number, too.
 create function events.pgt_settle(
@@ -1818,7 +1972,8 @@ begin
     select array_agg(distinct l.no), range_agg(r), bool_or(l.until <= p_now) into v_due, v_ids, v_ask
     from events.pgt_lease_log l
     cross join lateral unnest(l.ids) r
-    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (l.until <= p_now or (l.xids is null or exists (
+    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and
+        (l.until <= p_now or (l.xids is null or exists (
                 select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
             )));
     if v_due is null then
@@ -1841,16 +1996,20 @@ begin
     v_due := array(
         select l.no
         from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and (v_ask or l.xids is not null or l.ids && pgt_settle.ids)
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and
+            (v_ask or l.xids is not null or l.ids && pgt_settle.ids)
     );
     last_no := events.pgt_narrow_gaps(
         p_group_no, p_floor_no, last_no, p_cur, p_now, v_due, ids, v_snapshot, v_drawn, v_xids, v_vxids
     );
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is 'What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where nobody is left who could publish it. (Sluice: events in events)';
+comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is
+    'What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where '
+    'nobody is left who could publish it. (Sluice: events in events)';
 
--- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made.
+-- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many
+-- attempts were made.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 create function events.pgt_grant_row(
     p_group events.pgt_consumer_groups,
@@ -1907,10 +2066,14 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is 'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many attempts were made. (Sluice: events in events)';
+comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is
+    'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many '
+    'attempts were made. (Sluice: events in events)';
 
--- Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing.
--- What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now.
+-- Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that,
+-- and loses nothing.
+-- What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits
+-- some just now.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 --
 -- So a consumer holds what its last poll returned, and no more: committing an offset ends nothing that was not handled.
@@ -1953,7 +2116,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is 'Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that, and loses nothing. What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits some just now. (Sluice: events in events)';
+comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is
+    'Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with '
+    'that, and loses nothing. What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and '
+    'busy if the consumer commits some just now. (Sluice: events in events)';
 
 -- Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -1995,13 +2161,18 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is 'Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none. (Sluice: events in events)';
+comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is
+    'Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none. (Sluice: events '
+    'in events)';
 
--- What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due
+-- What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or
+-- else what is due
 -- again. If there is neither, come is what has come of gaps, to be granted with what comes next.
--- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number and that of the oldest open row, too.
+-- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number and that of the oldest open row,
+-- too.
 --
--- p_floor_no: the oldest open row. p_last_no, p_cur: of the newest row. ids is empty, rather than null, if the consumer commits something just now.
+-- p_floor_no: the oldest open row. p_last_no, p_cur: of the newest row. ids is empty, rather than null, if the consumer commits something
+-- just now.
 create function events.pgt_grant_open(
     p_group events.pgt_consumer_groups,
     p_consumer text,
@@ -2049,12 +2220,16 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is 'What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or else what is due again. If there is neither, come is what has come of gaps, to be granted with what comes next. (Sluice: events in events)';
+comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is
+    'What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, '
+    'or else what is due again. If there is neither, come is what has come of gaps, to be granted with what comes next. (Sluice: events in '
+    'events)';
 
 -- The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the last id and the newest number, too.
 --
--- Nothing waits for a slow publisher: what comes of a gap is granted at the first poll that sees it. Publishers are looked for at once, or together with
+-- Nothing waits for a slow publisher: what comes of a gap is granted at the first poll that sees it. Publishers are looked for at once, or
+-- together with
 -- those of an older gap whose turn comes soon.
 create function events.pgt_note_gap(
     p_group_no integer,
@@ -2101,7 +2276,9 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is 'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it. (Sluice: events in events)';
+comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is
+    'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish '
+    'it. (Sluice: events in events)';
 
 -- Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.
 -- Writes pgt_consumers.
@@ -2115,7 +2292,8 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_register(int4, text) is 'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that. (Sluice: events in events)';
+comment on function events.pgt_register(int4, text) is
+    'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that. (Sluice: events in events)';
 
 -- Refuses a poll of a group that there is not, or by a consumer without a name.
 -- Reads pgt_consumer_groups.
@@ -2128,7 +2306,8 @@ begin
     perform events.pgt_require_consumer(p_consumer);
 end;
 $function$;
-comment on function events.pgt_check_poll(text, text) is 'Refuses a poll of a group that there is not, or by a consumer without a name. (Sluice: events in events)';
+comment on function events.pgt_check_poll(text, text) is
+    'Refuses a poll of a group that there is not, or by a consumer without a name. (Sluice: events in events)';
 
 -- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
 -- Reads the outbox; writes pgt_lease_log.
@@ -2142,20 +2321,26 @@ begin
             insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
             select p_group.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', range_agg(int8range(e.id, e.id, '[]'))
             from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
-            join events.pgt_lease_heads(p_group) h on h.lane = (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and h.cur >= e.id
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
+                limit upper(r) - lower(r)) e
+            join events.pgt_lease_heads(p_group) h on h.lane = (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and
+                h.cur >= e.id
             group by h.lane, h.no, h.cur, h.floor_no;
     end case;
 end;
 $function$;
-comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is 'Makes rows of an ordered outbox due that their lanes have passed, each in its lane. (Sluice: events in events)';
+comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is
+    'Makes rows of an ordered outbox due that their lanes have passed, each in its lane. (Sluice: events in events)';
 
--- Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and
+-- Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of
+-- gaps, and
 -- rows that would pass one of their key in a gap. What is free of that by now is due in its lane.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, in whose lane 0 all this is.
 --
--- A publisher marks each key before it commits, so a row is held while a transaction runs that has marked its key and may own a lower id. Other keys
--- go on. One snapshot tells what is visible: whoever publishes under the lock of what a key stands for has all earlier rows of the key in it, too.
+-- A publisher marks each key before it commits, so a row is held while a transaction runs that has marked its key and may own a lower id.
+-- Other keys
+-- go on. One snapshot tells what is visible: whoever publishes under the lock of what a key stands for has all earlier rows of the key in
+-- it, too.
 create function events.pgt_watermark(
     p_group events.pgt_consumer_groups,
     p_now timestamptz,
@@ -2198,12 +2383,14 @@ begin
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
     v_no := v_head.no;
     water := v_head.cur;
-    select n.last_id, n.row_count into v_upto, v_rows from events.pgt_outbox_next(p_group.outbox_name, water, greatest(p_batch_size, 1000)) n;
+    select n.last_id, n.row_count into v_upto, v_rows from events.pgt_outbox_next(p_group.outbox_name, water, greatest(p_batch_size, 1000))
+        n;
     v_upto := coalesce(v_upto, water);
 
     if v_rows > 0 and not v_open.there and v_upto - water = v_rows then
         v_no := v_no + 1; -- none is missing
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
+        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
+            (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
     elsif v_rows > 0 or v_open.due then
         v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
         select a.xids, a.vxids, a.marks into v_asked from events.pgt_ask(p_group.outbox_name) a;
@@ -2211,7 +2398,8 @@ begin
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
         if v_seen.gaps is not null then
             v_no := events.pgt_narrow_gaps(
-                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids,
+                    v_asked.vxids
             );
         end if;
         v_gap := int8multirange(int8range(water, v_upto, '(]')) - v_visible;
@@ -2228,7 +2416,8 @@ begin
         select coalesce(range_agg(int8range(s.id, s.id, '[]')), '{}') as ids, array_agg(distinct p.xid) as xids
         into v_held
         from unnest(v_seen.ids, v_seen.hashes) s (id, hash)
-        join unnest(v_asked.xids, v_asked.marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @> (128 + (s.hash >> 11 & 127))::integer
+        join unnest(v_asked.xids, v_asked.marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @>
+            (128 + (s.hash >> 11 & 127))::integer
         where not pg_visible_in_snapshot(p.xid, v_seen.snapshot)
           and exists (
               select
@@ -2241,14 +2430,16 @@ begin
             insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until)
             values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'held', v_held.ids, v_held.xids, 'infinity');
         end if;
-        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.no = any (v_seen.held);
+        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and
+            l.no = any (v_seen.held);
         v_free := v_visible - v_held.ids - int8multirange(int8range(water, null, '()'));
         if not isempty(v_free) then
             perform events.pgt_give_back_lanes(p_group, v_free);
         end if;
         if v_no = v_head.no and v_upto > water then
             v_no := v_no + 1;
-            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'done', '{}');
+            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
+                (p_group.group_no, v_no, v_upto, v_open.floor_no, 'done', '{}');
         end if;
     end if;
     if v_no - v_open.floor_no > 64 then
@@ -2262,9 +2453,13 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is 'Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of gaps, and rows that would pass one of their key in a gap. What is free of that by now is due in its lane. (Sluice: events in events)';
+comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is
+    'Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: '
+    'ids of gaps, and rows that would pass one of their key in a gap. What is free of that by now is due in its lane. (Sluice: events in '
+    'events)';
 
--- Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is
+-- Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds;
+-- nulls if there is
 -- nothing for it.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
 --
@@ -2339,7 +2534,8 @@ begin
             continue when v_ids is null;
             insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
             values (
-                p_group.group_no, v_lane, v_head.no + 1, upper(v_ids) - 1, v_head.no + 1, 'leased', v_ids, pg_current_xact_id()::text::bigint,
+                p_group.group_no, v_lane, v_head.no + 1, upper(v_ids) - 1, v_head.no + 1, 'leased', v_ids,
+                    pg_current_xact_id()::text::bigint,
                 p_consumer, v_now + p_visible, v_tries
             );
         end if;
@@ -2350,7 +2546,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is 'Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; nulls if there is nothing for it. (Sluice: events in events)';
+comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is
+    'Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; '
+    'nulls if there is nothing for it. (Sluice: events in events)';
 
 -- Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
@@ -2400,7 +2598,9 @@ begin
     return v_last;
 end;
 $function$;
-comment on function events.pgt_start(events.pgt_consumer_groups, int8) is 'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id. (Sluice: events in events)';
+comment on function events.pgt_start(events.pgt_consumer_groups, int8) is
+    'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id. (Sluice: '
+    'events in events)';
 
 -- Creates a consumer group for create_consumer_group() and attach(). Returns its id.
 -- Does not call pgt_check_origin(): after_restore() calls attach(), so that would not end.
@@ -2430,13 +2630,16 @@ begin
         raise exception using
             errcode = '42710',
             message = 'consumer group already exists: ' || p_group,
-            detail = format('It consumes %s, %s, with max_attempts %s.', v_group.outbox_name, v_group.auto_offset_reset, coalesce(v_group.max_attempts::text, 'null')),
+            detail = format('It consumes %s, %s, with max_attempts %s.', v_group.outbox_name, v_group.auto_offset_reset,
+                coalesce(v_group.max_attempts::text, 'null')),
             hint = 'Choose another name, or drop_consumer_group first, which forgets where it stands.';
     end if;
     return v_group.group_id;
 end;
 $function$;
-comment on function events.pgt_make_group(text, text, text, int4) is 'Creates a consumer group for create_consumer_group() and attach(). Returns its id. Does not call pgt_check_origin(): after_restore() calls attach(), so that would not end. (Sluice: events in events)';
+comment on function events.pgt_make_group(text, text, text, int4) is
+    'Creates a consumer group for create_consumer_group() and attach(). Returns its id. Does not call pgt_check_origin(): after_restore() '
+    'calls attach(), so that would not end. (Sluice: events in events)';
 
 -- Makes a consumer group of an outbox; returns its id, also where the same group is there.
 -- Calls pgt_make_group.
@@ -2476,7 +2679,9 @@ begin
     return events.pgt_make_group(p_group, events.pgt_outbox_name(p_outbox), p_auto_offset_reset, p_max_attempts);
 end;
 $function$;
-comment on function events.create_consumer_group(text, text, text, int4) is 'Makes a consumer group of an outbox; returns its id, also where the same group is there. Calls pgt_make_group. (Sluice: events in events)';
+comment on function events.create_consumer_group(text, text, text, int4) is
+    'Makes a consumer group of an outbox; returns its id, also where the same group is there. Calls pgt_make_group. (Sluice: events in '
+    'events)';
 
 -- Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all that refers to it.
@@ -2501,7 +2706,9 @@ begin
     delete from events.pgt_consumer_groups g where g.group_no = v_group;
 end;
 $function$;
-comment on function events.drop_consumer_group(text, bool) is 'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events in events)';
+comment on function events.drop_consumer_group(text, bool) is
+    'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events '
+    'in events)';
 
 -- Grants a consumer the next rows of its group's outbox, for p_visibility_seconds; in the order of their ids.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers.
@@ -2510,7 +2717,8 @@ comment on function events.drop_consumer_group(text, bool) is 'Forgets a consume
 -- Poll in a transaction of its own and commit it: polls of one group wait for each other until then. Work and commit_offset together
 -- in a second one.
 --
--- A consumer that holds rows is granted those again, under a new lease: commit before the next poll. So whoever starts again under its old name
+-- A consumer that holds rows is granted those again, under a new lease: commit before the next poll. So whoever starts again under its old
+-- name
 -- loses nothing. lease_id, given to commit_offset, fences off an older process of the name.
 create function events.poll_outbox(
     p_group text,
@@ -2608,7 +2816,8 @@ begin
     if v_head.due or v_no - v_head.floor_no > 64 then
         select g.ids, g.attempts, g.come, g.last_no, g.floor_no into v_ids, v_tries, v_come, v_no, v_floor
         from events.pgt_grant_open(
-            events.pgt_group(p_group), p_consumer, p_batch_size, v_now, make_interval(secs => p_visibility_seconds), v_head.floor_no, v_no, v_head.cur
+            events.pgt_group(p_group), p_consumer, p_batch_size, v_now, make_interval(secs => p_visibility_seconds), v_head.floor_no, v_no,
+                v_head.cur
         ) g;
     end if;
     if v_ids is null then
@@ -2654,27 +2863,34 @@ begin
         when 'shop_events' then
             if v_whole then -- in one range and in order: a third less for the server to do
                 return query
-                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries, v_lease
+                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
+                    v_tries, v_lease
                 from events.outbox_shop_events e
                 where e.id > v_head.cur and e.id <= v_last
                 order by e.id;
                 return;
             end if;
             return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, v_tries, v_lease
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
+                v_tries, v_lease
             from unnest(v_ids) r
-            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
+                upper(r) - lower(r)) e
             order by e.id;
         when 'account_events' then
             return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload, l.attempts, v_lease
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
+                l.attempts, v_lease
             from unnest(v_lanes.ids, v_lanes.attempts) l (ids, attempts), unnest(l.ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) - lower(r)) e
+            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
+                limit upper(r) - lower(r)) e
             order by e.id;
     end case;
 end;
 $function$;
-comment on function events.poll_outbox(text, text, int4, int4) is 'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids. (Sluice: events in events)';
+comment on function events.poll_outbox(text, text, int4, int4) is
+    'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids. (Sluice: events in '
+    'events)';
 
 -- Whether a consumer has a lease that a poll returned, or has committed it.
 -- Reads pgt_lease_log.
@@ -2690,7 +2906,8 @@ as $function$
           and (l.state = 'leased' or l.committed_at is not null)
     )
 $function$;
-comment on function events.pgt_has_lease(int4, text, int8) is 'Whether a consumer has a lease that a poll returned, or has committed it. (Sluice: events in events)';
+comment on function events.pgt_has_lease(int4, text, int8) is
+    'Whether a consumer has a lease that a poll returned, or has committed it. (Sluice: events in events)';
 
 -- Says that a consumer has lost its lease.
 -- Reads and writes nothing.
@@ -2775,9 +2992,12 @@ begin
     return 0::bigint;
 end;
 $function$;
-comment on function events.pgt_commit_again(text, text, int8, int8) is 'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An error if the rows went to another consumer, or to a later poll under the same name. (Sluice: events in events)';
+comment on function events.pgt_commit_again(text, text, int8, int8) is
+    'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An '
+    'error if the rows went to another consumer, or to a later poll under the same name. (Sluice: events in events)';
 
--- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is
+-- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another
+-- consumer, that is
 -- an error, so that the work rolls back.
 -- Writes pgt_lease_log.
 -- From outboxes and stream_tables in the spec.
@@ -2836,7 +3056,9 @@ begin
     return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset, p_lease_id));
 end;
 $function$;
-comment on function events.commit_offset(text, text, int8, int8) is 'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another consumer, that is an error, so that the work rolls back. (Sluice: events in events)';
+comment on function events.commit_offset(text, text, int8, int8) is
+    'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to '
+    'another consumer, that is an error, so that the work rolls back. (Sluice: events in events)';
 
 -- Puts rows that a consumer holds into its group's dead letters; returns how many. Rows that it does not hold stay as they are.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
@@ -2883,7 +3105,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.reject_rows(text, text, int8[], text, int8) is 'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are. (Sluice: events in events)';
+comment on function events.reject_rows(text, text, int8[], text, int8) is
+    'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are. '
+    '(Sluice: events in events)';
 
 -- Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.
 -- Those that the outbox has no more, since retention was forced, stay dead letters.
@@ -2920,7 +3144,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those that the outbox has no more, since retention was forced, stay dead letters. (Sluice: events in events)';
+comment on function events.replay_dead_letters(text, int8[]) is
+    'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those '
+    'that the outbox has no more, since retention was forced, stay dead letters. (Sluice: events in events)';
 
 -- Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the
 -- current one if it holds nothing.
@@ -2962,7 +3188,9 @@ begin
     return coalesce(v_until, v_now);
 end;
 $function$;
-comment on function events.extend_lease(text, text, int4, int8) is 'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the current one if it holds nothing. (Sluice: events in events)';
+comment on function events.extend_lease(text, text, int4, int8) is
+    'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the '
+    'current one if it holds nothing. (Sluice: events in events)';
 
 -- Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
@@ -2996,7 +3224,9 @@ begin
     return v_offset;
 end;
 $function$;
-comment on function events.seek_offset(text, text, int8) is 'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases. (Sluice: events in events)';
+comment on function events.seek_offset(text, text, int8) is
+    'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases. (Sluice: '
+    'events in events)';
 
 -- Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.
 -- Writes pgt_consumers.
@@ -3023,7 +3253,8 @@ begin
     end if;
 end;
 $function$;
-comment on function events.consumer_heartbeat(text, text) is 'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most. (Sluice: events in events)';
+comment on function events.consumer_heartbeat(text, text) is
+    'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most. (Sluice: events in events)';
 
 -- Stops polls of a group from granting anything; commits go on.
 -- Writes pgt_consumer_groups.
@@ -3102,7 +3333,8 @@ begin
     on conflict do nothing;
 end;
 $function$;
-comment on function events.outbox_rows_consumed(text, int8, text) is 'Notes that a group has read a claim check''s rows to the end; again is no error. (Sluice: events in events)';
+comment on function events.outbox_rows_consumed(text, int8, text) is
+    'Notes that a group has read a claim check''s rows to the end; again is no error. (Sluice: events in events)';
 
 -- The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since.
 --
@@ -3133,7 +3365,9 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since. (Sluice: events in events)';
+comment on view events.pgt_consumer_offsets is
+    'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since. (Sluice: events '
+    'in events)';
 
 -- What consumers hold, or have let run out without another being granted it yet.
 create view events.pgt_consumer_leases as
@@ -3148,7 +3382,8 @@ select g.outbox_name,
 from events.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null;
-comment on view events.pgt_consumer_leases is 'What consumers hold, or have let run out without another being granted it yet. (Sluice: events in events)';
+comment on view events.pgt_consumer_leases is
+    'What consumers hold, or have let run out without another being granted it yet. (Sluice: events in events)';
 
 -- What consumers hold now.
 create view events.pgt_consumer_active_leases as
@@ -3167,7 +3402,8 @@ select o.outbox_name as outbox,
        o.last_heartbeat_at,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
-comment on view events.pgt_consumer_status is 'The consumers of each group; healthy is who was heard of within a minute. (Sluice: events in events)';
+comment on view events.pgt_consumer_status is
+    'The consumers of each group; healthy is who was heard of within a minute. (Sluice: events in events)';
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
@@ -3223,9 +3459,12 @@ begin
     order by s.group_name, c.consumer_id;
 end;
 $function$;
-comment on function events.consumer_lag(text) is 'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row. (Sluice: events in events)';
+comment on function events.consumer_lag(text) is
+    'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row. (Sluice: events in '
+    'events)';
 
--- The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any
+-- The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one
+-- has a gid, any
 -- other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.
 -- Reads pgt_lease_log, pg_locks, pg_stat_activity, pg_prepared_xacts.
 create function events.pgt_gap_holders()
@@ -3238,7 +3477,8 @@ as $function$
         from (select distinct g.outbox_name from events.pgt_consumer_groups g) o
         cross join lateral events.pgt_publishers(o.outbox_name) p
     )
-    select g.outbox_name, g.group_name, min(lower(l.ids)), max(upper(l.ids)) - 1, p.pid, x.gid, coalesce(x.prepared, a.xact_start, min(l.leased_at))
+    select g.outbox_name, g.group_name, min(lower(l.ids)), max(upper(l.ids)) - 1, p.pid, x.gid,
+        coalesce(x.prepared, a.xact_start, min(l.leased_at))
     from events.pgt_consumer_groups g
     cross join lateral events.pgt_lease_heads(g) h
     join events.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
@@ -3249,7 +3489,10 @@ as $function$
     group by g.outbox_name, g.group_name, p.vxid, p.pid, x.gid, x.prepared, a.xact_start
     order by 1, 2, 7
 $function$;
-comment on function events.pgt_gap_holders() is 'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role. (Sluice: events in events)';
+comment on function events.pgt_gap_holders() is
+    'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared '
+    'one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden '
+    'from this role. (Sluice: events in events)';
 
 -- Whether nobody was heard of in a group for some time.
 -- Reads pgt_lease_log, pgt_consumers.
@@ -3271,9 +3514,11 @@ as $function$
            where l.group_no = p_group.group_no and l.state <> 'gap' and greatest(l.leased_at, l.committed_at) > clock_timestamp() - p_after
        )
 $function$;
-comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is 'Whether nobody was heard of in a group for some time. (Sluice: events in events)';
+comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is
+    'Whether nobody was heard of in a group for some time. (Sluice: events in events)';
 
--- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a
+-- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who
+-- lost a
 -- lease is remembered for a day, to be told if he commits.
 -- Writes pgt_lease_log, pgt_consumers.
 create function events.pgt_trim_leases()
@@ -3320,7 +3565,8 @@ begin
                   ))
                 returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
             )
-            select o.consumer_id, count(*) as gone, max(o.leased_at) as leased_at, max(o.committed_at) as committed_at, max(o.committed_id) as committed_id
+            select o.consumer_id, count(*) as gone, max(o.leased_at) as leased_at, max(o.committed_at) as committed_at, max(o.committed_id)
+                as committed_id
             from gone o
             group by o.consumer_id
         loop
@@ -3335,13 +3581,16 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_trim_leases() is 'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who lost a lease is remembered for a day, to be told if he commits. (Sluice: events in events)';
+comment on function events.pgt_trim_leases() is
+    'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who '
+    'lost a lease is remembered for a day, to be told if he commits. (Sluice: events in events)';
 
 -- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
 -- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
 --
 -- What an open transaction has locked, such as that of a heartbeat, waits for the next time.
--- Nobody is forgotten while a lease of his runs. A forgotten consumer's leases are due; no row is lost with it, as where its group stands is the group's.
+-- Nobody is forgotten while a lease of his runs. A forgotten consumer's leases are due; no row is lost with it, as where its group stands
+-- is the group's.
 create function events.pgt_watch_consumers()
     returns void
     language plpgsql
@@ -3411,7 +3660,8 @@ begin
             ));
             update events.pgt_consumer_groups g
             set last_active_at = greatest(g.last_active_at, v_silent.last_heartbeat_at)
-            where g.ctid = any (array(select x.ctid from events.pgt_consumer_groups x where x.group_no = v_silent.group_no for update skip locked));
+            where g.ctid = any (array(select x.ctid from events.pgt_consumer_groups x where x.group_no = v_silent.group_no for update skip
+                locked));
             perform pg_notify('pg_trickle_alert', jsonb_build_object(
                 'type', 'consumer_reaped', 'outbox', v_silent.outbox, 'group', v_silent.group_name,
                 'consumer', left(v_silent.consumer_id, 1000), 'last_offset', v_silent.last_offset
@@ -3419,14 +3669,16 @@ begin
         end loop;
     end if;
 
-    -- Groups that nobody consumes although there has been something for them: polls that find nothing leave no trace. A paused one is paused.
+    -- Groups that nobody consumes although there has been something for them: polls that find nothing leave no trace. A paused one is
+    -- paused.
     for v_idle in
         update events.pgt_consumer_groups g
         set idle = i.idle
         from (
             select w.group_no, o.idle_policy, s.lag_rows, coalesce(
                        w.paused_at is null and events.pgt_is_idle(w, coalesce(o.idle_after, v_stale)) and s.lag_rows > 0
-                       and events.pgt_published_at(w.outbox_name, s.committed_offset) < clock_timestamp() - coalesce(o.idle_after, v_stale), false
+                       and events.pgt_published_at(w.outbox_name, s.committed_offset) < clock_timestamp() -
+                           coalesce(o.idle_after, v_stale), false
                    ) as idle
             from events.pgt_consumer_groups w
             join events.pgt_outboxes o on o.outbox_name = w.outbox_name
@@ -3453,7 +3705,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_consumers() is 'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long. (Sluice: events in events)';
+comment on function events.pgt_watch_consumers() is
+    'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long. '
+    '(Sluice: events in events)';
 
 insert into events.pgt_tasks (task) values ('consumer groups');
 
@@ -3494,7 +3748,8 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function events.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: events in events)';
+comment on function events.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: events in events)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -3547,7 +3802,8 @@ begin
     perform events.pgt_note_version();
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do nothing;
     perform events.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
-    insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do nothing;
+    insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do
+        nothing;
     perform events.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
         perform events.pgt_make_group('shipping', 'shop_events', 'earliest', 10);
@@ -3557,7 +3813,8 @@ begin
     end if;
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: events in events)';
+comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of '
+    'the spec, and where we are. (Sluice: events in events)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
 -- Reads pg_trigger, pg_proc, pg_publication; locks events.pgt_origin.
@@ -3595,7 +3852,8 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension events did not make stays. (Sluice: events in events)';
+comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension events did '
+    'not make stays. (Sluice: events in events)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes pgt_lease_log, and pgt_origin.
@@ -3617,7 +3875,9 @@ begin
     update events.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function events.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
+comment on function events.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -3654,9 +3914,12 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: events in events)';
+comment on function events.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: events in '
+    'events)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
 -- Reads and writes nothing.
 create procedure events.pgt_commit()
     language plpgsql
@@ -3666,9 +3929,12 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure events.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: events in events)';
+comment on procedure events.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: events in events)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -3713,7 +3979,8 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() -
+              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -3739,7 +4006,8 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() -
+              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -3759,7 +4027,8 @@ begin
     call events.pgt_commit();
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: events in events)';
+comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
+    'it goes; several sessions may call it at once. (Sluice: events in events)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension events; notifies pg_trickle_alert.
@@ -3802,7 +4071,8 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() -
+              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -3826,7 +4096,8 @@ begin
         select d.task
         from events.pgt_tasks d
         where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() - make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+          and d.last_run_at not between clock_timestamp() -
+              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
@@ -3844,7 +4115,8 @@ begin
     end if;
 end;
 $function$;
-comment on function events.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
+comment on function events.tick_once() is
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -3873,10 +4145,11 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure events.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
+comment on procedure events.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '7b3437b31235e263330f775f6c9a38e3', 'plain');
+values ('events', '1.0.0', '0741c7860595a32993d52aecce95decd', 'plain');
 
 select events.attach();
 

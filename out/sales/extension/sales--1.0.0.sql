@@ -24,17 +24,19 @@ begin
                 'customer_payments_merge', 'customer_payments_rebuild', 'detach', 'explain_st', 'get_refresh_history',
                 'large_orders_apply_pending', 'large_orders_catch_up', 'large_orders_go_live', 'large_orders_maintain',
                 'large_orders_rebuild', 'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert',
-                'now_public_orders_row', 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_as',
-                'pgt_attach_log', 'pgt_attach_stream_table', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison',
+                'now_public_orders_row', 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied',
+                'pgt_as', 'pgt_attach_log', 'pgt_attach_stream_table', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison',
                 'pgt_drop_own', 'pgt_drop_stream_table', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit',
                 'pgt_fit_stream_table', 'pgt_full_reason', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits',
-                'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only',
-                'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order',
-                'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed', 'pgt_source_indexes',
-                'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status',
-                'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing',
-                'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources',
-                'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
+                'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_raise_dependents',
+                'pgt_read_only', 'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order',
+                'pgt_refresh_order', 'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed',
+                'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit',
+                'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick', 'pgt_time_was_up',
+                'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of',
+                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once',
+                'unapplied_public_orders', 'unread_public_captured_payments', 'unread_public_customers', 'unread_public_orders',
+                'unread_sales_customer_payments'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -49,7 +51,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -58,7 +61,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -71,7 +75,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -94,7 +99,8 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: sales in sales).'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: sales in sales).'
                 when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
@@ -119,7 +125,8 @@ create table sales.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in sales)';
+comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in '
+    'sales)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -133,7 +140,8 @@ create table sales.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: sales in sales)';
+comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. '
+    '(Sluice: sales in sales)';
 select pg_catalog.pg_extension_config_dump('sales.pgt_origin', '');
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no.
@@ -150,7 +158,8 @@ create table sales.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table sales.pgt_version_history is 'The versions of extension sales that were installed in this database, one row each, in the order of no. (Sluice: sales in sales)';
+comment on table sales.pgt_version_history is
+    'The versions of extension sales that were installed in this database, one row each, in the order of no. (Sluice: sales in sales)';
 select pg_catalog.pg_extension_config_dump('sales.pgt_version_history', '');
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
@@ -160,7 +169,8 @@ create table sales.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: sales in sales)';
+comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: sales in '
+    'sales)';
 
 -- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
 -- Reads pgt_origin.
@@ -177,9 +187,11 @@ as $function$
           and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
     )
 $function$;
-comment on function sales.pgt_restored() is 'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
+comment on function sales.pgt_restored() is
+    'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
 
--- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner. Indexes, and sequences that
+-- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner.
+-- Indexes, and sequences that
 -- a table owns, go by their table.
 -- Reads pg_class, pg_depend, pg_description.
 --
@@ -197,7 +209,8 @@ as $function$
             union all
             select i.indrelid from pg_index i where i.indexrelid = p_relation
             union all
-            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i') and d.refobjsubid > 0
+            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i')
+                and d.refobjsubid > 0
         ) o (oid)
         join pg_class c on c.oid = o.oid
         where strpos(obj_description(o.oid, 'pg_class'), '(Sluice: sales in sales)') > 0
@@ -206,7 +219,8 @@ as $function$
                select
                from pg_depend d
                join pg_extension x on x.oid = d.refobjid
-               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
+               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e'
+                   and x.extname = 'sales'
            )
     ) or exists (
         select
@@ -216,7 +230,9 @@ as $function$
         where r.ev_class = p_relation
     )
 $function$;
-comment on function sales.pgt_is_own(regclass, text[]) is 'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
+comment on function sales.pgt_is_own(regclass, text[]) is
+    'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s '
+    'owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
 
 -- Marks a table or view as made by extension sales.
 -- Writes its comment.
@@ -249,7 +265,8 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
     v_owner    regrole := coalesce(
-        (select c.relowner from pg_class c where c.oid = v_relation), (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+        (select c.relowner from pg_class c where c.oid = v_relation),
+            (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
     )::regrole;
 begin
     if v_relation is null and to_regtype(p_relation) is null then
@@ -264,10 +281,13 @@ begin
         errcode = '42710',
         message = 'relation already exists: ' || p_relation,
         detail = format('It is of role %s, and extension %s did not make it.', v_owner, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its comment with (Sluice: sales in sales).';
+        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its '
+            'comment with (Sluice: sales in sales).';
 end;
 $function$;
-comment on function sales.pgt_missing(text, text[]) is 'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: sales in sales)';
+comment on function sales.pgt_missing(text, text[]) is
+    'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: '
+    'sales in sales)';
 
 -- Drops a relation, if it is there and extension sales made it.
 -- Reads pg_class.
@@ -296,13 +316,18 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.pgt_drop_own(text, text[]) is 'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
+comment on function sales.pgt_drop_own(text, text[]) is
+    'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
 
--- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes.
+-- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
+-- notes.
 create sequence sales.pgt_change_no as bigint cache 1;
-comment on sequence sales.pgt_change_no is 'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh notes. (Sluice: sales in sales)';
+comment on sequence sales.pgt_change_no is
+    'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh '
+    'notes. (Sluice: sales in sales)';
 
--- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what differs between them.
+-- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what
+-- differs between them.
 --
 -- Names of relations are as regclass reads them, functions are in the extension's schema, and lists of columns and conditions are SQL.
 create table sales.pgt_stream_table_config (
@@ -349,11 +374,14 @@ create table sales.pgt_stream_table_config (
     shown_if           text,             -- null: every row
     repeats            boolean not null, -- a row is shown __mult times
     grants             name[] not null,  -- roles that may read it
-    path_logs          text[],           -- change logs of its refresh group, where that reads something through several paths; null: it does not
+    -- change logs of its refresh group, where that reads something through several paths; null: it does not
+    path_logs          text[],
     path_tables        text[],           -- what the group reads besides, without a change log
     path_foreign       text              -- one of these whose changes no transaction of this database shows
 );
-comment on table sales.pgt_stream_table_config is 'The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what differs between them. (Sluice: sales in sales)';
+comment on table sales.pgt_stream_table_config is
+    'The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what '
+    'differs between them. (Sluice: sales in sales)';
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
 --
@@ -382,7 +410,8 @@ create table sales.pgt_stream_table_state (
     logged             boolean     not null default false,
     unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
-comment on table sales.pgt_stream_table_state is 'How far each stream table has come: its frontier, and how its refreshes went. (Sluice: sales in sales)';
+comment on table sales.pgt_stream_table_state is
+    'How far each stream table has come: its frontier, and how its refreshes went. (Sluice: sales in sales)';
 
 -- What stream tables read.
 --
@@ -411,7 +440,8 @@ comment on table sales.pgt_source_config is 'What stream tables read. (Sluice: s
 
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
 --
--- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null; unique_on: those
+-- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
+-- unique_on: those
 -- that no two rows share, by which rows are found; alike: those of which equal values are the same.
 create table sales.pgt_source_reader (
     source       text   not null,
@@ -423,7 +453,9 @@ create table sales.pgt_source_reader (
     alike        name[] not null,
     primary key (source, stream_table)
 );
-comment on table sales.pgt_source_reader is 'What each stream table takes for granted of what it reads: the next one may read other columns of the same table. (Sluice: sales in sales)';
+comment on table sales.pgt_source_reader is
+    'What each stream table takes for granted of what it reads: the next one may read other columns of the same table. (Sluice: sales in '
+    'sales)';
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
@@ -439,7 +471,8 @@ create table sales.pgt_source_state (
     problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
 );
-comment on table sales.pgt_source_state is 'What each source was when it was looked at last, so that changes of it are found that no trigger sees. (Sluice: sales in sales)';
+comment on table sales.pgt_source_state is
+    'What each source was when it was looked at last, so that changes of it are found that no trigger sees. (Sluice: sales in sales)';
 
 -- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
 --
@@ -458,7 +491,8 @@ state as materialized (
            s.last_refresh_at,
            case
                when s.last_refresh_at is null then null
-               when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null then interval '0'
+               when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null
+                   then interval '0'
                else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
            end as staleness,
            s.consecutive_errors,
@@ -468,7 +502,8 @@ state as materialized (
     join sales.pgt_stream_table_state s using (stream_table)
     -- What is wrong with its sources.
     left join lateral (
-        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as problem
+        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
+            problem
         from sales.pgt_source_state f
         where f.problems ? c.stream_table
     ) p on true
@@ -500,14 +535,16 @@ select s.pgt_name,
        s.suspended_at
 from state s
 left join lateral (
-    select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by u.refresh_order) as reason,
+    select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by
+        u.refresh_order) as reason,
            max(u.staleness) as staleness
     from behind b
     join state u on u.stream_table = b.comes_from
     where b.stream_table = s.stream_table
 ) o on true
 order by s.refresh_order;
-comment on view sales.pgt_stream_tables is 'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
+comment on view sales.pgt_stream_tables is
+    'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -521,7 +558,9 @@ create table sales.pgt_refresh_history (
     deleted      bigint      not null default 0,
     error        text
 );
-comment on table sales.pgt_refresh_history is 'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. (Sluice: sales in sales)';
+comment on table sales.pgt_refresh_history is
+    'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. '
+    '(Sluice: sales in sales)';
 
 create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_table, started_at);
 
@@ -536,7 +575,8 @@ create function sales.pgt_fit(p_value anyelement, p_as anyelement, p_rank intege
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_fit(anyelement, anyelement, int4) is 'Gives p_value where it is of the type of p_as, which is what a change log stores. (Sluice: sales in sales)';
+comment on function sales.pgt_fit(anyelement, anyelement, int4) is
+    'Gives p_value where it is of the type of p_as, which is what a change log stores. (Sluice: sales in sales)';
 
 -- Gives p_as, a null, where p_value is of another type than the change log stores: its column's type was altered since.
 -- From the capture functions. The writer goes on; the next refresh finds the alteration and recomputes.
@@ -546,7 +586,9 @@ create function sales.pgt_fit(p_value anyelement, p_as anycompatible, p_rank big
     immutable
     parallel safe
 as $function$select $2$function$;
-comment on function sales.pgt_fit(anyelement, anycompatible, int8) is 'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since. (Sluice: sales in sales)';
+comment on function sales.pgt_fit(anyelement, anycompatible, int8) is
+    'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since. (Sluice: sales '
+    'in sales)';
 
 -- Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error.
 -- Reads pg_trigger.
@@ -584,7 +626,9 @@ begin
         hint = 'Rename or drop it, or give the extension another name.';
 end;
 $function$;
-comment on function sales.pgt_trigger_missing(regclass, name, text[]) is 'Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error. (Sluice: sales in sales)';
+comment on function sales.pgt_trigger_missing(regclass, name, text[]) is
+    'Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error. '
+    '(Sluice: sales in sales)';
 
 -- Lists a table, its partitions and what inherits from it, each once.
 -- Reads pg_inherits.
@@ -608,9 +652,11 @@ begin
     from below b;
 end;
 $function$;
-comment on function sales.pgt_members(oid) is 'Lists a table, its partitions and what inherits from it, each once. (Sluice: sales in sales)';
+comment on function sales.pgt_members(oid) is
+    'Lists a table, its partitions and what inherits from it, each once. (Sluice: sales in sales)';
 
--- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a
+-- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from
+-- it is a
 -- partition of or inherits from.
 -- Reads pg_inherits.
 create function sales.pgt_above(p_table oid)
@@ -637,9 +683,12 @@ begin
     order by max(a.level) desc, a.member;
 end;
 $function$;
-comment on function sales.pgt_above(oid) is 'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from it is a partition of or inherits from. (Sluice: sales in sales)';
+comment on function sales.pgt_above(oid) is
+    'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits '
+    'from it is a partition of or inherits from. (Sluice: sales in sales)';
 
--- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no
+-- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this
+-- order, and no
 -- others. A column that the source has lost does no harm: what does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
 create function sales.pgt_log_fits(p_source text, p_log text, p_columns name[])
@@ -672,7 +721,9 @@ as $function$
     from sales.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text, text, name[]) is 'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this order, and no others. A column that the source has lost does no harm: what does not read it goes on. (Sluice: sales in sales)';
+comment on function sales.pgt_log_fits(text, text, name[]) is
+    'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this '
+    'order, and no others. A column that the source has lost does no harm: what does not read it goes on. (Sluice: sales in sales)';
 
 -- The labels of an enum, or of the one that a type's elements or values are of; null if there is none.
 -- Reads pg_type, pg_enum.
@@ -691,7 +742,8 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_type_labels(oid) is 'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
+comment on function sales.pgt_type_labels(oid) is
+    'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
 
 -- Tells one state of a table's indexes from another.
 -- Reads pg_index.
@@ -717,8 +769,10 @@ comment on function sales.pgt_source_indexes(oid) is 'Tells one state of a table
 --
 -- In plpgsql, which keeps the plan: a session looks at each tick.
 --
--- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what was
--- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
+-- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what
+-- was
+-- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second
+-- digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
 -- where rows are now, whatever the snapshot: one that is older finds no rows there.
 create function sales.pgt_source_shape(c sales.pgt_source_config)
     returns text
@@ -735,14 +789,16 @@ begin
         join pg_class r on r.oid = m.oid
     ),
     line (part) as (
-        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relpersistence, m.relowner, m.relrowsecurity, m.relforcerowsecurity, row_security_active(m.oid))
+        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relpersistence, m.relowner, m.relrowsecurity, m.relforcerowsecurity,
+            row_security_active(m.oid))
         from member m
         union all
         select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
         from member m
         join pg_inherits i on i.inhrelid = m.oid
         union all
-        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
+        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated,
+            a.attnotnull,
             case when not c.made then a.xmin end, case when a.atttypid >= 16384 then sales.pgt_type_labels(a.atttypid) end)
         from member m
         join pg_attribute a on a.attrelid = m.oid
@@ -756,13 +812,15 @@ begin
         from member m
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
-        where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and
+            p.pronamespace = 'sales'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
         where m.relkind in ('v', 'm') and not c.made -- what shows a stream table is made anew whenever its columns change
         union all
-        select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending))
+        select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log),
+            coalesce(to_regclass(c.pending)::oid::text, c.pending))
     )
     select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
                select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
@@ -774,9 +832,12 @@ begin
     return v_shape;
 end;
 $function$;
-comment on function sales.pgt_source_shape(sales.pgt_source_config) is 'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were rewritten, the change log and the table for what is pending. (Sluice: sales in sales)';
+comment on function sales.pgt_source_shape(sales.pgt_source_config) is
+    'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were '
+    'rewritten, the change log and the table for what is pending. (Sluice: sales in sales)';
 
--- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape.
+-- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the
+-- shape.
 -- Null for a table with others below it, whose shape has to be looked at.
 -- Reads pg_class, pg_attribute, pg_trigger, pg_inherits, each by its index, and others only where they matter.
 --
@@ -792,7 +853,8 @@ declare
     v_look text;
 begin
     select case when not r.relhassubclass then md5(concat_ws(' ',
-        r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, case when coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
+        r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, case when
+            coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
         coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending),
         array(
             select row(i.ctid, i.xmin)
@@ -821,7 +883,9 @@ begin
     return v_look;
 end;
 $function$;
-comment on function sales.pgt_source_look(sales.pgt_source_config) is 'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the shape. Null for a table with others below it, whose shape has to be looked at. (Sluice: sales in sales)';
+comment on function sales.pgt_source_look(sales.pgt_source_config) is
+    'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is '
+    'the shape. Null for a table with others below it, whose shape has to be looked at. (Sluice: sales in sales)';
 
 -- Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.
 -- Reads pg_class, pg_index, pg_attribute, pg_inherits.
@@ -845,7 +909,9 @@ as $function$
           and (r.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = r.oid))
     );
 $function$;
-comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives. (Sluice: sales in sales)';
+comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is
+    'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives. (Sluice: sales in '
+    'sales)';
 
 -- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
@@ -896,7 +962,8 @@ begin
         where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
     );
     if v_immediate and not c.made and not c.part and exists (select from sales.pgt_above(v_table)) then
-        problem := format('rows of source %s are written through table %s now, which no trigger sees', c.source, (select a::regclass from sales.pgt_above(v_table) a limit 1));
+        problem := format('rows of source %s are written through table %s now, which no trigger sees', c.source,
+            (select a::regclass from sales.pgt_above(v_table) a limit 1));
         hint := format('Detach it from that, or %s.', v_generate);
         return;
     end if;
@@ -1001,12 +1068,15 @@ begin
       and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'));
     if v_column is not null then
         problem := format('row-level security of source %s applies to %s', c.source, v_column);
-        hint := format('Run ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for everybody.',
+        hint := format('Run ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for '
+            'everybody.',
             c.source_schema, c.source_name, v_column);
     end if;
 end;
 $function$;
-comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is 'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well. (Sluice: sales in sales)';
+comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is
+    'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well. (Sluice: sales in '
+    'sales)';
 
 -- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
 -- Writes the table's triggers.
@@ -1023,7 +1093,8 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.pgt_enable(regclass, name, "char") is 'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both. (Sluice: sales in sales)';
+comment on function sales.pgt_enable(regclass, name, "char") is
+    'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both. (Sluice: sales in sales)';
 
 -- Gives the triggers of a source to what is below it, and takes them from what no longer is.
 -- Reads pgt_source_config, pg_trigger, pg_inherits; writes tables of the users'.
@@ -1108,9 +1179,11 @@ begin
           )
         order by m.member, t.tgname
     loop
-        continue when not sales.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments); -- which is an error if others have it
+        -- which is an error if others have it
+        continue when not sales.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments);
         execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
-            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '), v_trigger.function,
+            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '),
+                v_trigger.function,
             (select string_agg(quote_literal(a.argument), ', ') from unnest(v_trigger.arguments) a (argument)));
         perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
@@ -1130,9 +1203,11 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_capture(regclass) is 'Gives the triggers of a source to what is below it, and takes them from what no longer is. (Sluice: sales in sales)';
+comment on function sales.pgt_capture(regclass) is
+    'Gives the triggers of a source to what is below it, and takes them from what no longer is. (Sluice: sales in sales)';
 
--- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps
+-- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are
+-- recomputed. What keeps
 -- one of them from being refreshed is noted with what to do.
 -- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
@@ -1205,7 +1280,8 @@ begin
                 select jsonb_object_agg(r.reader, jsonb_build_array(
                     format('source %s cannot be followed: %s', p_source, sqlerrm),
                     case sqlstate
-                        when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next refresh.', current_user)
+                        when '42501' then format('Make %s its owner, or a member of the role that owns it. It is tried again at the next '
+                            'refresh.', current_user)
                         when '42710' then 'Rename or drop what has the name. It is tried again at the next refresh.'
                         when '55P03' then 'Somebody has written it for a long time. Ticks try it again after ten seconds.'
                         else 'It is tried again at the next refresh.'
@@ -1225,7 +1301,8 @@ begin
         problems = v_problems,
         changed_at = clock_timestamp(),
         noted = case when v_problems = '{}' then (
-                select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') || jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
+                select coalesce(jsonb_object_agg(a.attname, a.attnum), '{}') ||
+                    jsonb_build_object('', v_table::text, ' query', md5(pg_get_viewdef(v_table)))
                 from pg_attribute a
                 where a.attrelid = v_table and a.attname = any (c.columns)
             ) else s.noted end
@@ -1240,13 +1317,17 @@ begin
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is 'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are recomputed. What keeps one of them from being refreshed is noted with what to do. (Sluice: sales in sales)';
+comment on function sales.pgt_source_changed(text) is
+    'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are '
+    'recomputed. What keeps one of them from being refreshed is noted with what to do. (Sluice: sales in sales)';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
 --
--- p_patient: false in ticks, which have others to refresh: who is altering a source is not waited for, but an error (lock_not_available), and what
--- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot nothing is tried again.
+-- p_patient: false in ticks, which have others to refresh: who is altering a source is not waited for, but an error (lock_not_available),
+-- and what
+-- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot
+-- nothing is tried again.
 create function sales.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
@@ -1310,7 +1391,9 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_sources_fit(text, bool) is 'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on. (Sluice: sales in sales)';
+comment on function sales.pgt_sources_fit(text, bool) is
+    'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on. '
+    '(Sluice: sales in sales)';
 
 -- Raises what keeps a stream table from being refreshed, if its sources do not fit.
 -- Reads pgt_source_config, pgt_source_state.
@@ -1339,9 +1422,11 @@ begin
         hint = v_state.hint;
 end;
 $function$;
-comment on function sales.pgt_require_sources(text) is 'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
+comment on function sales.pgt_require_sources(text) is
+    'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
 
--- Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its refreshes.
+-- Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its
+-- refreshes.
 -- Reads pgt_source_config; writes the change log and the triggers of the source.
 create function sales.pgt_attach_log(p_source text)
     returns void
@@ -1364,19 +1449,23 @@ begin
     end if;
     if to_regclass(c.change_log) is null then
         foreach v_statement in array array[
-            -- The columns have the types of the source, without lengths: a longer value may come. A column that the source has lost is text.
+            -- The columns have the types of the source, without lengths: a longer value may come. A column that the source has lost is
+            -- text.
             format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
                 c.change_log, case when c.made then 'bigint' else 'smallint' end, (
-                    select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales', coalesce('t.' || quote_ident(a.attname), 'null::text'), l.name), '' order by l.place)
+                    select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales',
+                        coalesce('t.' || quote_ident(a.attname), 'null::text'), l.name), '' order by l.place)
                     from unnest(c.log_columns) with ordinality l (name, place)
                     left join pg_attribute a on a.attrelid = v_table and a.attname = l.name and a.attnum > 0 and not a.attisdropped
                 ), v_table),
             format('alter table %s alter __no set default nextval(%L), alter __no set not null,
-                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null', c.change_log, 'sales.pgt_change_no'::regclass),
+                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null', c.change_log,
+                    'sales.pgt_change_no'::regclass),
             -- New rows are beyond a transaction; so are rows that may be pruned.
             format('create index %I on %s (__xid)', c.log_indexes[1], c.change_log),
             format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], c.change_log),
-            format('comment on table %s is %L', c.change_log, format('Signed rows by which %I.%I changed. ', c.source_schema, c.source_name) || '(Sluice: sales in sales)')
+            format('comment on table %s is %L', c.change_log,
+                format('Signed rows by which %I.%I changed. ', c.source_schema, c.source_name) || '(Sluice: sales in sales)')
         ] loop
             execute v_statement;
         end loop;
@@ -1415,7 +1504,8 @@ begin
             c.triggers[5], v_table, 'sales', c.capture, case when v_each then '''each''' else '' end);
         perform sales.pgt_enable(v_table, c.triggers[5], case when v_each then 'A' else 'R' end::"char");
     end if;
-    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
+    -- They lack
     -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
     if exists (select from pg_class r where r.oid = v_table and r.relkind = 'p') and sales.pgt_trigger_missing(v_table, c.triggers[6]) then
         execute format('create trigger %I before insert on %s for each row when (false) execute function %I.%I()',
@@ -1424,7 +1514,45 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_attach_log(text) is 'Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its refreshes. (Sluice: sales in sales)';
+comment on function sales.pgt_attach_log(text) is
+    'Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its '
+    'refreshes. (Sluice: sales in sales)';
+
+-- Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not
+-- stand.
+-- Writes pgt_stream_table_state.
+--
+-- p_snapshot and p_change_no are from the statement that applied it: what it did not see is new to the next one.
+-- p_reason: why it must be recomputed, if it must. p_unfound: how many rows to delete were not stored.
+create function sales.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null, p_unfound
+    bigint default 0)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_reason is not null then
+        raise exception using errcode = 'SLR01', message = p_reason;
+    elsif p_unfound <> 0 then
+        raise exception using
+            errcode = 'SLR01',
+            message = format('%s lacked rows that went', p_stream_table),
+            detail = format('%s rows were not there.', p_unfound),
+            hint = 'Something else wrote to it, or a source changed without its triggers.';
+    end if;
+    update sales.pgt_stream_table_state s
+    set seen = p_snapshot,
+        own_xid = pg_current_xact_id(),
+        own_no = p_change_no,
+        last_refresh_at = clock_timestamp(),
+        consecutive_errors = 0,
+        last_error = null
+    where s.stream_table = p_stream_table;
+end;
+$function$;
+comment on function sales.pgt_applied(text, pg_snapshot, int8, text, int8) is
+    'Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not '
+    'stand. (Sluice: sales in sales)';
 
 -- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
@@ -1453,18 +1581,23 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_watch_sources() is 'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in sales)';
+comment on function sales.pgt_watch_sources() is
+    'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in '
+    'sales)';
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
-    'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'], 'changes_public_orders_capture', 'sales.pending_public_orders',
+    'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'],
+        'changes_public_orders_capture', 'sales.pending_public_orders',
     array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
         'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
         'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
-        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['sales_log_truncate_public_orders', 'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
+        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['sales_log_truncate_public_orders',
+            'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -1478,10 +1611,12 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
-    'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid', 'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
+    'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
+        'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
     array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
         'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
         'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
@@ -1493,25 +1628,31 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
-    'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments',
+    'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid',
+        'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
+        'sales_log_delete_public_captured_payments',
         'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments',
         'sales_log_route_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at'], array['text', 'numeric(12,2)', 'timestamp with time zone'],
+    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at'], array['text', 'numeric(12,2)',
+        'timestamp with time zone'],
     '{}', '{}', array['order_id']
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers, always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
-    'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], null, null,
+    'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
+        'changes_sales_customer_payments_truncated'], null, null,
     '{}', '{}', array['sales.best_customers']
 );
 
@@ -1520,11 +1661,55 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
     '{}', '{}', '{}'
 );
 
+-- Returns the rows of the change log of public.customers that a stream table has not applied.
+-- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_public_customers __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_public_customers c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_customers(anyelement, text, int4) is
+    'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
+
 -- Logs changed rows of public.customers, with its owner's rights.
 -- Writes sales.changes_public_customers.
 --
--- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers fire for
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
+-- name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
+-- fire for
 -- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
 create function sales.changes_public_customers_capture()
     returns trigger
@@ -1579,15 +1764,60 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_capture() is 'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
+comment on function sales.changes_public_customers_capture() is
+    'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_customers_capture() from public;
+
+-- Returns the rows of the change log of public.orders that a stream table has not applied.
+-- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_public_orders __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_public_orders c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_orders(anyelement, text, int4) is
+    'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.orders, with its owner's rights.
 -- Writes sales.changes_public_orders.
 --
--- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers fire for
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
+-- name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
+-- fire for
 -- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
 create function sales.changes_public_orders_capture()
     returns trigger
@@ -1642,15 +1872,60 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_capture() is 'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
+comment on function sales.changes_public_orders_capture() is
+    'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_orders_capture() from public;
+
+-- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
+-- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_public_captured_payments __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_captured_payments(anyelement, text, int4) is
+    'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.captured_payments, with its owner's rights.
 -- Writes sales.changes_public_captured_payments.
 --
--- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers fire for
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
+-- name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
+-- fire for
 -- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
 create function sales.changes_public_captured_payments_capture()
     returns trigger
@@ -1711,11 +1986,55 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_capture() is 'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
+comment on function sales.changes_public_captured_payments_capture() is
+    'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
 
 revoke execute on function sales.changes_public_captured_payments_capture() from public;
 
--- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones
+-- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
+-- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_sales_customer_payments __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_sales_customer_payments(anyelement, text, int4) is
+    'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
+
+-- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
+-- ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
 --
 -- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
@@ -1723,7 +2042,9 @@ revoke execute on function sales.changes_public_captured_payments_capture() from
 create table sales.pgt_open_setting (
     name text not null
 );
-comment on table sales.pgt_open_setting is 'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
+comment on table sales.pgt_open_setting is
+    'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier '
+    'ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
 
 alter table sales.pgt_open_setting enable row level security;
 
@@ -1745,7 +2066,8 @@ begin
         hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
 end;
 $function$;
-comment on function sales.pgt_uncounted(regclass) is 'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
+comment on function sales.pgt_uncounted(regclass) is
+    'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
 
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
 -- Reads and writes nothing.
@@ -1763,7 +2085,8 @@ begin
         hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_gone(anyelement, text, text) is 'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it. (Sluice: sales in sales)';
+comment on function sales.pgt_gone(anyelement, text, text) is
+    'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it. (Sluice: sales in sales)';
 
 -- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
 -- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
@@ -1776,7 +2099,9 @@ create function sales.pgt_as(p_value anyelement, p_kept anyelement, p_column tex
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_as(anyelement, anyelement, text) is 'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made for. (Sluice: sales in sales)';
+comment on function sales.pgt_as(anyelement, anyelement, text) is
+    'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made '
+    'for. (Sluice: sales in sales)';
 
 -- Says that a column was altered to another type than stream tables in immediate mode were made for.
 -- Reads and writes nothing.
@@ -1789,12 +2114,15 @@ as $function$
 begin
     raise exception using
         errcode = '55000',
-        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value), pg_typeof(p_kept)),
+        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value),
+            pg_typeof(p_kept)),
         detail = 'They belong to extension sales, and no statement may leave them behind.',
-        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it for one of them.';
+        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it '
+            'for one of them.';
 end;
 $function$;
-comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is 'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
+comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is
+    'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
 
 -- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
 -- Reads and writes nothing.
@@ -1813,9 +2141,32 @@ begin
         hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_lacks(text[], text) is 'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date. (Sluice: sales in sales)';
+comment on function sales.pgt_lacks(text[], text) is
+    'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date. (Sluice: sales in '
+    'sales)';
 
--- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so.
+-- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
+-- that is kept expects as
+-- many as its first call had.
+-- Reads pg_proc.
+--
+-- The statement stands between the comments "statement p_no" and "end of statement p_no".
+create function sales.pgt_own_statement(p_function regprocedure, p_no integer)
+    returns text
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select split_part(split_part(p.prosrc, format(E'-- statement %s\n', p_no), 2), format(E'-- end of statement %s\n', p_no), 1)
+    from pg_proc p
+    where p.oid = p_function
+$function$;
+comment on function sales.pgt_own_statement(regprocedure, int4) is
+    'Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan '
+    'that is kept expects as many as its first call had. (Sluice: sales in sales)';
+
+-- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
+-- an error that says so.
 --
 -- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
 create function sales.present_public_orders(p_as anyelement)
@@ -1830,7 +2181,9 @@ as $function$
                 sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
 $function$;
-comment on function sales.present_public_orders(anyelement) is 'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type, an error that says so. (Sluice: sales in sales)';
+comment on function sales.present_public_orders(anyelement) is
+    'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another '
+    'type, an error that says so. (Sluice: sales in sales)';
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales.large_orders_rows.
@@ -1884,7 +2237,9 @@ begin
         for update;
     end if;
     if exists (select from new_rows offset 1000) then
-        execute $many$
+        execute sales.pgt_own_statement('sales.now_public_orders_insert()'::regprocedure, 1);
+    else
+    -- statement 1
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
@@ -1913,41 +2268,14 @@ begin
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-        $many$;
-    else
-    with
-    changes1 as not materialized (
-        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as not materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    -- end of statement 1
+    ;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_insert() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_insert() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_insert() from public;
 
@@ -2014,7 +2342,9 @@ begin
         for update;
     end if;
     if exists (select from new_rows offset 1000) then
-        execute $many$
+        execute sales.pgt_own_statement('sales.now_public_orders_update()'::regprocedure, 1);
+    else
+    -- statement 1
     with
     changes1 as not materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
@@ -2060,58 +2390,14 @@ begin
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-        $many$;
-    else
-    with
-    changes1 as not materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from (
-            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
-            union all
-            select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
-        ) c
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
-    )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
+    -- end of statement 1
+    ;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_update() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_update() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_update() from public;
 
@@ -2167,7 +2453,9 @@ begin
         for update;
     end if;
     if exists (select from old_rows offset 1000) then
-        execute $many$
+        execute sales.pgt_own_statement('sales.now_public_orders_delete()'::regprocedure, 1);
+    else
+    -- statement 1
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
@@ -2193,38 +2481,14 @@ begin
     delete from sales.large_orders_rows r
     using touched t
     where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
-        $many$;
-    else
-    with
-    changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    )
-    delete from sales.large_orders_rows r
-    using touched t
-    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id);
+    -- end of statement 1
+    ;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_delete() is 'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_delete() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_delete() from public;
 
@@ -2254,11 +2518,13 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_truncate() is 'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_truncate() is
+    'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_truncate() from public;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row.
+-- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
+-- changes, row by row.
 -- Writes sales.pending_public_orders, and the stream tables.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
@@ -2299,11 +2565,38 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_row() is 'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies changes, row by row. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_row() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication '
+    'applies changes, row by row. (Sluice: sales in sales)';
 
 revoke execute on function sales.now_public_orders_row() from public;
 
--- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending.
+-- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in
+-- immediate mode have yet to follow.
+-- Reads sales.pending_public_orders.
+--
+-- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
+-- kind that reads
+-- the log of a refresh); in a custom plan with null what statistics say.
+create function sales.unapplied_public_orders(p_as anyelement, p_few boolean)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from sales.pending_public_orders c
+    where $2 is not null and (c.__mult is null)::integer = 0 and c.__xid = pg_current_xact_id()
+    union all
+    select c.*
+    from sales.pending_public_orders c
+    where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
+$function$;
+comment on function sales.unapplied_public_orders(anyelement, bool) is
+    'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in '
+    'immediate mode have yet to follow. (Sluice: sales in sales)';
+
+-- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is
+-- pending.
 -- Writes sales.pending_public_orders, public.orders.
 create function sales.now_public_orders_attach()
     returns void
@@ -2315,7 +2608,9 @@ declare
     v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
     v_arguments text[] := case when v_logs then array['log'] else '{}' end;
 begin
-    if not sales.pgt_missing('sales.pending_public_orders') and not sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[]) then
+    if not sales.pgt_missing('sales.pending_public_orders') and not
+        sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[])
+        then
         -- Those who write it have nothing pending then.
         lock table public.orders in share row exclusive mode;
         perform sales.pgt_drop_own('sales.absent_public_orders');
@@ -2323,7 +2618,9 @@ begin
     end if;
     if to_regclass('sales.pending_public_orders') is null then
         create table sales.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id, sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status, sales.pgt_fit(t.amount, t.amount, 1) as amount
+        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
+            sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status,
+            sales.pgt_fit(t.amount, t.amount, 1) as amount
         from public.orders t
         with no data;
         -- A row without __mult says that a trigger of a user's wrote the table.
@@ -2344,23 +2641,30 @@ begin
     comment on view sales.absent_public_orders is 'Stands for columns that public.orders has no longer. (Sluice: sales in sales)';
     -- With an argument more they only log; without it they keep up to date.
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows '
+            'for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows '
+            'new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log'''
+            else '' end || ')';
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows '
+            'for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute '
+            'function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable always trigger sales_now_truncate_public_orders;
     end if;
     if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
+        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row '
+            'execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
     end if;
-    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them. They lack
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
+    -- They lack
     -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
     if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
         and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
@@ -2371,13 +2675,18 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.now_public_orders_attach() is 'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is pending. (Sluice: sales in sales)';
+comment on function sales.now_public_orders_attach() is
+    'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for '
+    'what is pending. (Sluice: sales in sales)';
 
 -- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
 create sequence sales.large_orders_last_xid as bigint cache 1;
-comment on sequence sales.large_orders_last_xid is 'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. (Sluice: sales in sales)';
+comment on sequence sales.large_orders_last_xid is
+    'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. '
+    '(Sluice: sales in sales)';
 
--- Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went.
+-- Recomputes stream table sales.large_orders and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
 -- From stream_tables.large_orders in the spec.
 create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
@@ -2390,6 +2699,9 @@ create function sales.large_orders_rebuild(out inserted bigint, out deleted bigi
     set bytea_output = hex
 as $function$
 #variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
     -- Whose snapshot is older may not go on with rows that it does not see.
@@ -2398,27 +2710,11 @@ begin
     with
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
-        select
-            s.__at,
-            q.__comes,
-            q.order_id,
-            q.customer_id,
-            q.status,
-            q.amount,
-            s.order_id as __was1,
-            s.customer_id as __was2,
-            s.status as __was3,
-            s.amount as __was4
+        select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
         from (select q.*, true as __comes from (
-with
--- d1: σ(orders)
-d1 as not materialized (
-    select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-    from public.orders o
-    where o.amount >= 150
-)
-select order_id, customer_id, status, amount
-from d1
+select o.order_id, o.customer_id, o.status, o.amount
+from public.orders o
+where o.amount >= 150
 ) q) q
         full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
         where q.__comes is null
@@ -2426,21 +2722,6 @@ from d1
             or q.customer_id is distinct from s.customer_id
             or q.status is distinct from s.status
             or q.amount is distinct from s.amount
-    ),
-    -- delta: what comes and goes
-    delta as not materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, 1::bigint as __mult
-        from differ d
-        where d.__comes
-        union all
-        select
-            d.__was1 as order_id,
-            d.__was2 as customer_id,
-            d.__was3 as status,
-            d.__was4 as amount,
-            -1
-        from differ d
-        where d.__at is not null
     ),
     removed as (
         delete from sales.large_orders_rows r
@@ -2458,26 +2739,21 @@ from d1
         select d.order_id, d.customer_id, d.status, d.amount
         from differ d
         where d.__at is null
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.large_orders'
     )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
-    into inserted, deleted
-    from delta d;
+    select count(*) filter (where d.__comes),
+           count(d.__at),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
+    from differ d;
+    perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.large_orders_rebuild() is 'Recomputes stream table sales.large_orders and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.large_orders_rebuild() is
+    'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'sales in sales)';
 
--- Applies to stream table sales.large_orders what is pending in this transaction.
+-- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed.
 -- Reads sales.pending_public_orders; writes sales.large_orders_rows.
 -- From stream_tables.large_orders in the spec.
 --
@@ -2488,9 +2764,11 @@ create function sales.large_orders_maintain(p_alone boolean)
     set search_path = pg_catalog, pg_temp
     set jit = off
     set random_page_cost = 1.1
+    set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 declare
+    __few     boolean := true; -- null: planned for the rows that there are
     v_unfound bigint;
 begin
     if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id())
@@ -2505,115 +2783,59 @@ begin
         perform sales.large_orders_rebuild();
         return;
     end if;
-
-    -- Few changes have a statement of their own, whose limits tell the planner that they are few.
     if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500)
     then
-    with
-    -- Δ public.orders
-    changes1 as materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from sales.pending_public_orders c
-        where c.__xid = pg_current_xact_id()
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ orders)
-    d1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
-        from changes1 o
-        where o.amount >= 150
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from signed d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
-    ),
-    removed as (
-        delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
-    )
-    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
-    into v_unfound
-    from delta d;
-
-    else
-    with
-    -- Δ public.orders
-    changes1 as materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from (select p.* from sales.pending_public_orders p where p.__xid = pg_current_xact_id() limit 1000) c
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ orders)
-    d1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
-        from changes1 o
-        where o.amount >= 150
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from signed d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
-    ),
-    removed as (
-        delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
-    )
-    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
-    into v_unfound
-    from delta d;
-
+        __few := null;
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
+
+    with
+    logs(log) as (values ('sales.pending_public_orders'::regclass)),
+    -- Δ public.orders
+    changes1 as materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from sales.unapplied_public_orders(null::sales.pending_public_orders, __few) c
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: σ(Δ orders)
+    d1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
+        from changes1 o
+        where o.amount >= 150
+    ),
+    -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
+    delta as materialized (
+        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
+        from d1 d
+        group by d.order_id, d.customer_id, d.status, d.amount
+        having sum(d.__mult) <> 0
+            and (__few is null or abs(sum(d.__mult)) between 1 and 9223372036854775807)
+    ),
+    removed as (
+        delete from sales.large_orders_rows r
+        using delta d
+        where d.__mult < 0
+          and r.order_id = d.order_id
+          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
+        returning 1
+    ),
+    changed as (
+        update sales.large_orders_rows r
+        set customer_id = d.customer_id, status = d.status, amount = d.amount
+        from delta d
+        where d.__mult > 0 and r.order_id = d.order_id
+        returning 1
+    ),
+    added as (
+        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
+        select d.order_id, d.customer_id, d.status, d.amount
+        from delta d
+        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
+    )
+    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
+    into v_unfound
+    from delta d;
     if v_unfound <> 0 then
         raise warning using
             message = 'sales.large_orders lacked rows that went',
@@ -2622,19 +2844,25 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.large_orders_maintain(bool) is 'Applies to stream table sales.large_orders what is pending in this transaction. (Sluice: sales in sales)';
+comment on function sales.large_orders_maintain(bool) is
+    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in '
+    'sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
+        online, columns,
     stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
     shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
-    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'], array['public.orders'], null, null,
-    null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
-    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'], array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
+    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'],
+        array['public.orders'], null, null,
+    null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null,
+        false, array['order_id', 'customer_id', 'status', 'amount'],
+    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
+        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
     'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
     'SELECT order_id, customer_id, status, amount
 FROM orders
@@ -2643,13 +2871,13 @@ WHERE amount >= 150'
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.large_orders');
 
--- Applies to stream table sales.customer_payments what its sources' change logs have that it has not seen; returns how many rows came and went.
--- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
+-- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state;
+-- writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
--- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, planned once, where they come in arrays, of which the planner expects ten rows each, and many are planned for
--- each time. Rows that changed are mostly in memory.
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_public_customers.
 create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2664,574 +2892,230 @@ create function sales.customer_payments_merge(out inserted bigint, out deleted b
 as $function$
 #variable_conflict use_column
 declare
-    v_self      text := 'sales.customer_payments'; -- only what has a variable in it can be planned each time
-    v_truncated boolean;
-    v_unfound   bigint;
-    v_new       bigint;
-    v_many      boolean;
+    __self     text := 'sales.customer_payments';
+    __few      integer := 400;
+    v_new      bigint;
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
+    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
 
-    -- What is new is counted up to where it is many. Where there is nothing, the frontier is all that moves: the statement below would read
-    -- small tables whole to join nothing to them.
+    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     with
-    new as materialized (
-        select greatest(
-            (select count(*) from (select from sales.changes_public_customers c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 200 + 1) n),
-            (select count(*) from (select from sales.changes_public_orders c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 200 + 1) n),
-            (select count(*) from (select from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.customer_payments' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 200 + 1) n)
-        ) as rows
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        from new n
-        where s.stream_table = 'sales.customer_payments' and n.rows = 0
-    )
-    select n.rows into v_new
-    from new n;
+    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
+        ('sales.changes_public_captured_payments'::regclass))
+    select greatest(
+               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit
+                   201) n),
+               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit 201) n),
+               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
+                   __self, null) limit 201) n)
+           ),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into v_new, v_snapshot, v_no;
     if v_new = 0 then
         inserted := 0;
         deleted := 0;
+        perform sales.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
-    v_many := v_new > 200;
-    if v_many then
+    if v_new > 200 then
+        __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = v_self
-    ),
-    -- Δ public.customers
-    changes1 as materialized (
-        select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales.changes_public_customers c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        group by c.customer_id, c.name
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.orders
-    changes2 as materialized (
-        select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales.changes_public_orders c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        group by c.order_id, c.customer_id
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.captured_payments
-    changes3 as materialized (
-        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales.changes_public_captured_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        group by c.order_id, c.amount, c.captured_at
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
-    d1 as materialized (
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
-        from changes1 c
-        join public.orders o on o.customer_id = c.customer_id
-        union all
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
-        from public.customers c
-        join changes2 o on o.customer_id = c.customer_id
-        union all
-        select
-            c.customer_id,
-            c.name,
-            o.order_id,
-            o.customer_id as c5,
-            -(c.__mult * o.__mult) as __mult
-        from changes1 c
-        join changes2 o on o.customer_id = c.customer_id
-    ),
-    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
-    d2 as not materialized (
-        select
-            d1.customer_id as x,
-            d1.name as c31,
-            c.amount as c32,
-            c.captured_at as c33,
-            d1.__mult
-        from d1
-        join public.captured_payments c on c.order_id = d1.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c31,
-            c2.amount as c32,
-            c2.captured_at as c33,
-            c2.__mult
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join changes3 c2 on c2.order_id = o.order_id
-        union all
-        select
-            d1.customer_id as x,
-            d1.name as c31,
-            c.amount as c32,
-            c.captured_at as c33,
-            -(d1.__mult * c.__mult) as __mult
-        from d1
-        join changes3 c on c.order_id = d1.order_id
-    ),
-    -- d3: d2, added up
-    d3 as not materialized (
-        select
-            d.x as customer_id,
-            d.c31 as name,
-            d.c32 as __sum1,
-            d.c33 as __max4,
-            sum(d.__mult) as __mult
-        from d2 d
-        group by d.x, d.c31, d.c32, d.c33
-        having sum(d.__mult) <> 0
-    ),
-    -- delta: by how much each group changes
-    delta as materialized (
-        select
-            d.customer_id,
-            d.name,
-            sum(d.__mult) as __n,
-            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
-            max(d.__max4) filter (where d.__mult > 0) as __max4,
-            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
-        from d3 d
-        group by d.customer_id, d.name
-    ),
-    -- met: each changed group, as it becomes and where it is
-    met as materialized (
-        select
-            r.ctid as __at,
-            d.customer_id,
-            d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__count2, 0) + d.__count2 as __count2,
-            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
-            greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
-        from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-    ),
-    -- lost: groups whose least or greatest value went
-    lost as materialized (
-        select m.customer_id, m.name
-        from met m
-        where m.__lost
-    ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
-        select
-            c.customer_id as customer_id,
-            c.name as name,
-            count(*) as __n,
-            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            count(c2.amount) as __count2,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-            max(c2.captured_at) as __max4
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        join lost l on c.customer_id = l.customer_id and c.name = l.name
-        group by 1, 2
-    ),
-    -- found: the same, with what was lost
-    found as materialized (
-        select
-            m.__at,
-            m.customer_id,
-            m.name,
-            m.__n,
-            m.__sum1,
-            m.__count2,
-            m.__odd3,
-            case when m.__lost then f.__max4 else m.__max4 end as __max4
-        from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
-    ),
-    removed as (
-        delete from sales.customer_payments_rows r
-        using found f
-        where r.ctid = f.__at and f.__n <= 0
-    ),
-    changed as (
-        update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
-        from found f
-        where r.ctid = f.__at and f.__n > 0
-    ),
-    added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
-        from found f
-        where f.__at is null and f.__n > 0
-    ),
-    -- What reads this stream table reads how its rows changed.
-    logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select sum(x.__mult), x.customer_id, x.name, x.paid
-        from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            where f.__n > 0
-            union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            join sales.customer_payments_rows r on r.ctid = f.__at
-        ) x
-        group by x.customer_id, x.name, x.paid
-        having sum(x.__mult) <> 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.customer_payments'
-    )
-    select count(*) filter (where f.__n > 0),
-           count(f.__at),
-           count(*) filter (where f.__n < 0),
-           exists (select from sales.changes_public_customers c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-    into inserted, deleted, v_unfound, v_truncated
-    from found f;
-        v_many := false;
-    else
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.customer_payments'
-    ),
-    -- Δ public.customers
-    new_changes1 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_public_customers __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 400
-        )) c
-    ),
-    changes1 as materialized (
-        select c.customer_id, c.name, sum(c.__mult) as __mult
-        from new_changes1 c
-        group by c.customer_id, c.name
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.orders
-    new_changes2 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_public_orders __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 400
-        )) c
-    ),
-    changes2 as materialized (
-        select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from new_changes2 c
-        group by c.order_id, c.customer_id
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.captured_payments
-    new_changes3 as materialized (
-        select c.*
-        from unnest(array(
-            select __new -- a column may be named c
-            from sales.changes_public_captured_payments __new, seen f
-            where __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-            limit 400
-        )) c
-    ),
-    changes3 as materialized (
-        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from new_changes3 c
-        group by c.order_id, c.amount, c.captured_at
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
-    d1 as materialized (
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
-        from changes1 c
-        join public.orders o on o.customer_id = c.customer_id
-        union all
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
-        from public.customers c
-        join changes2 o on o.customer_id = c.customer_id
-        union all
-        select
-            c.customer_id,
-            c.name,
-            o.order_id,
-            o.customer_id as c5,
-            -(c.__mult * o.__mult) as __mult
-        from changes1 c
-        join changes2 o on o.customer_id = c.customer_id
-    ),
-    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
-    d2 as not materialized (
-        select
-            d1.customer_id as x,
-            d1.name as c37,
-            c.amount as c38,
-            c.captured_at as c39,
-            d1.__mult
-        from d1
-        join public.captured_payments c on c.order_id = d1.order_id
-        union all
-        select
-            c.customer_id as x,
-            c.name as c37,
-            c2.amount as c38,
-            c2.captured_at as c39,
-            c2.__mult
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join changes3 c2 on c2.order_id = o.order_id
-        union all
-        select
-            d1.customer_id as x,
-            d1.name as c37,
-            c.amount as c38,
-            c.captured_at as c39,
-            -(d1.__mult * c.__mult) as __mult
-        from d1
-        join changes3 c on c.order_id = d1.order_id
-    ),
-    -- d3: d2, added up
-    d3 as not materialized (
-        select
-            d.x as customer_id,
-            d.c37 as name,
-            d.c38 as __sum1,
-            d.c39 as __max4,
-            sum(d.__mult) as __mult
-        from d2 d
-        group by d.x, d.c37, d.c38, d.c39
-        having sum(d.__mult) <> 0
-    ),
-    -- delta: by how much each group changes
-    delta as materialized (
-        select
-            d.customer_id,
-            d.name,
-            sum(d.__mult) as __n,
-            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
-            max(d.__max4) filter (where d.__mult > 0) as __max4,
-            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
-        from d3 d
-        group by d.customer_id, d.name
-    ),
-    -- met: each changed group, as it becomes and where it is
-    met as materialized (
-        select
-            r.ctid as __at,
-            d.customer_id,
-            d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__count2, 0) + d.__count2 as __count2,
-            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
-            greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
-        from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-    ),
-    -- lost: groups whose least or greatest value went
-    lost as materialized (
-        select m.customer_id, m.name
-        from met m
-        where m.__lost
-    ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
-        select
-            c.customer_id as customer_id,
-            c.name as name,
-            count(*) as __n,
-            coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            count(c2.amount) as __count2,
-            coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-            max(c2.captured_at) as __max4
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        join lost l on c.customer_id = l.customer_id and c.name = l.name
-        group by 1, 2
-    ),
-    -- found: the same, with what was lost
-    found as materialized (
-        select
-            m.__at,
-            m.customer_id,
-            m.name,
-            m.__n,
-            m.__sum1,
-            m.__count2,
-            m.__odd3,
-            case when m.__lost then f.__max4 else m.__max4 end as __max4
-        from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
-    ),
-    removed as (
-        delete from sales.customer_payments_rows r
-        using found f
-        where r.ctid = f.__at and f.__n <= 0
-    ),
-    changed as (
-        update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
-        from found f
-        where r.ctid = f.__at and f.__n > 0
-    ),
-    added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
-        from found f
-        where f.__at is null and f.__n > 0
-    ),
-    -- What reads this stream table reads how its rows changed.
-    logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select sum(x.__mult), x.customer_id, x.name, x.paid
-        from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            where f.__n > 0
-            union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            join sales.customer_payments_rows r on r.ctid = f.__at
-        ) x
-        group by x.customer_id, x.name, x.paid
-        having sum(x.__mult) <> 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.customer_payments'
-    )
-    select count(*) filter (where f.__n > 0),
-           count(f.__at),
-           count(*) filter (where f.__n < 0),
-           exists (select from sales.changes_public_customers c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_orders c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-           or exists (select from sales.changes_public_captured_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end),
-           (select count(*) = 400 from new_changes1)
-           or (select count(*) = 400 from new_changes2)
-           or (select count(*) = 400 from new_changes3)
-    into inserted, deleted, v_unfound, v_truncated, v_many
-    from found f;
     end if;
 
-    if v_many then
-        raise exception using errcode = 'SLR01', message = 'many changes came at once';
-    end if;
-    if v_truncated then
-        raise exception using errcode = 'SLR01', message = 'a source was truncated';
-    elsif v_unfound <> 0 then
-        raise exception using
-            errcode = 'SLR01',
-            message = 'sales.customer_payments lacked rows that went',
-            detail = format('%s rows were not there.', v_unfound),
-            hint = 'Something else wrote to it, or a source changed without its triggers.';
-    end if;
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
+        ('sales.changes_public_captured_payments'::regclass)),
+    -- Δ public.customers
+    changes1 as materialized (
+        select c.customer_id, c.name, sum(c.__mult) as __mult
+        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few) c
+        group by c.customer_id, c.name
+        having sum(c.__mult) <> 0
+    ),
+    -- Δ public.orders
+    changes2 as materialized (
+        select c.order_id, c.customer_id, sum(c.__mult) as __mult
+        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few) c
+        group by c.order_id, c.customer_id
+        having sum(c.__mult) <> 0
+    ),
+    -- Δ public.captured_payments
+    changes3 as materialized (
+        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
+        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few) c
+        group by c.order_id, c.amount, c.captured_at
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
+    d1 as materialized (
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
+        from changes1 c
+        join public.orders o on o.customer_id = c.customer_id
+        union all
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
+        from public.customers c
+        join changes2 o on o.customer_id = c.customer_id
+        union all
+        select
+            c.customer_id, c.name, o.order_id, o.customer_id as c5,
+            -(c.__mult * o.__mult) as __mult
+        from changes1 c
+        join changes2 o on o.customer_id = c.customer_id
+    ),
+    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
+    d2 as not materialized (
+        select d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4, d1.__mult
+        from d1
+        join public.captured_payments c on c.order_id = d1.order_id
+        union all
+        select c.customer_id, c.name, c2.amount as __sum1, c2.captured_at as __max4, c2.__mult
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join changes3 c2 on c2.order_id = o.order_id
+        union all
+        select
+            d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4,
+            -(d1.__mult * c.__mult) as __mult
+        from d1
+        join changes3 c on c.order_id = d1.order_id
+    ),
+    -- d3: d2, added up
+    d3 as not materialized (
+        select d.customer_id, d.name, d.__sum1, d.__max4, sum(d.__mult) as __mult
+        from d2 d
+        group by d.customer_id, d.name, d.__sum1, d.__max4
+        having sum(d.__mult) <> 0
+    ),
+    -- delta: by how much each group changes
+    delta as materialized (
+        select
+            d.customer_id, d.name,
+            sum(d.__mult) as __n,
+            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
+            max(d.__max4) filter (where d.__mult > 0) as __max4,
+            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
+        from d3 d
+        group by d.customer_id, d.name
+    ),
+    -- met: each changed group, as it becomes and where it is
+    met as materialized (
+        select
+            r.ctid as __at, d.customer_id, d.name,
+            coalesce(r.__n, 0) + d.__n as __n,
+            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
+            coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
+            greatest(r.__max4, d.__max4) as __max4,
+            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
+        from delta d
+        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+    ),
+    -- lost: groups whose least or greatest value went
+    lost as materialized (
+        select m.customer_id, m.name
+        from met m
+        where m.__lost
+    ),
+    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
+    fresh as not materialized (
+        select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join public.captured_payments c2 on c2.order_id = o.order_id
+        join lost l on c.customer_id = l.customer_id and c.name = l.name
+        group by 1, 2
+    ),
+    -- found: the same, with what was lost
+    found as materialized (
+        select
+            m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
+            case when m.__lost then f.__max4 else m.__max4 end as __max4
+        from met m
+        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
+    ),
+    removed as (
+        delete from sales.customer_payments_rows r
+        using found f
+        where r.ctid = f.__at and f.__n <= 0
+    ),
+    changed as (
+        update sales.customer_payments_rows r
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
+        from found f
+        where r.ctid = f.__at and f.__n > 0
+    ),
+    added as (
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
+        from found f
+        where f.__at is null and f.__n > 0
+    ),
+    -- What reads this stream table reads how its rows changed.
+    logged1 as (
+        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
+        select sum(x.__mult), x.customer_id, x.name, x.paid
+        from (
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then
+                f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36
+                then '-Infinity' else 'Infinity' end end as paid
+            from found f
+            where f.__n > 0
+            union all
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1
+                when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then
+                '-Infinity' else 'Infinity' end end as paid
+            from found f
+            join sales.customer_payments_rows r on r.ctid = f.__at
+        ) x
+        group by x.customer_id, x.name, x.paid
+        having sum(x.__mult) <> 0
+    )
+    select count(*) filter (where f.__n > 0),
+           count(f.__at),
+           count(*) filter (where f.__n < 0),
+           case
+               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult
+                   = 0)
+                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) c where c.__mult = 0)
+                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null)
+                       c where c.__mult = 0)
+               then 'a source was truncated'
+               when __few is not null and greatest(
+                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null)
+                       limit __few) n),
+                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit
+                       __few) n),
+                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
+                       __self, null) limit __few) n)
+               ) = __few
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
+    from found f;
+    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.customer_payments_merge() is 'Applies to stream table sales.customer_payments what its sources'' change logs have that it has not seen; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.customer_payments_merge() is
+    'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and '
+    'deleted. (Sluice: sales in sales)';
 
 -- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
 -- Reads what the query reads.
 -- From stream_tables.customer_payments in the spec.
 --
--- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those of the
+-- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those
+-- of the
 -- rows, which are made later; p_as is null and says so.
 create function sales.customer_payments_computed(p_as anyelement)
     returns setof anyelement
@@ -3245,8 +3129,7 @@ with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id,
-        c.name as name,
+        c.customer_id as customer_id, c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
         count(c2.amount) as __count2,
@@ -3261,9 +3144,11 @@ select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s
 $function$;
-comment on function sales.customer_payments_computed(anyelement) is 'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
+comment on function sales.customer_payments_computed(anyelement) is
+    'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went.
+-- Recomputes stream table sales.customer_payments and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
@@ -3276,6 +3161,9 @@ create function sales.customer_payments_rebuild(out inserted bigint, out deleted
     set bytea_output = hex
 as $function$
 #variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
 
@@ -3283,22 +3171,9 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select
-            s.__at,
-            q.__comes,
-            q.customer_id,
-            q.name,
-            q.__n,
-            q.__sum1,
-            q.__count2,
-            q.__odd3,
-            q.__max4,
-            s.customer_id as __was1,
-            s.name as __was2,
-            s.__n as __was3,
-            s.__sum1 as __was4,
-            s.__count2 as __was5,
-            s.__odd3 as __was6,
-            s.__max4 as __was7
+            s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3,
+            q.__max4, s.customer_id as __was1, s.name as __was2, s.__n as __was3,
+            s.__sum1 as __was4, s.__count2 as __was5, s.__odd3 as __was6, s.__max4 as __was7
         from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
         full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
         where q.__comes is null
@@ -3312,26 +3187,14 @@ begin
     -- delta: what comes and goes
     delta as not materialized (
         select
-            d.customer_id,
-            d.name,
-            d.__n,
-            d.__sum1,
-            d.__count2,
-            d.__odd3,
-            d.__max4,
+            d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4,
             1::bigint as __mult
         from differ d
         where d.__comes
         union all
         select
-            d.__was1 as customer_id,
-            d.__was2 as name,
-            d.__was3 as __n,
-            d.__was4 as __sum1,
-            d.__was5 as __count2,
-            d.__was6 as __odd3,
-            d.__was7 as __max4,
-            -1
+            d.__was1 as customer_id, d.__was2 as name, d.__was3 as __n, d.__was4 as __sum1,
+            d.__was5 as __count2, d.__was6 as __odd3, d.__was7 as __max4, -1
         from differ d
         where d.__at is not null
     ),
@@ -3355,44 +3218,43 @@ begin
     -- What reads this stream table reads the same delta.
     logged1 as (
         insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1 when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity' else 'Infinity' end end as paid
+        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1
+            when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity'
+            else 'Infinity' end end as paid
         from delta d
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.customer_payments'
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
-    into inserted, deleted
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
     from delta d;
+    perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.customer_payments_rebuild() is 'Recomputes stream table sales.customer_payments and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.customer_payments_rebuild() is
+    'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. '
+    '(Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
+        online, columns,
     stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
     shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
-    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers', 'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
-    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows', 'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
+    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers',
+        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
+    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows',
+        'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
     's.*', '(
 with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id,
-        c.name as name,
+        c.customer_id as customer_id, c.name as name,
         count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in (''NaN'', ''Infinity'', ''-Infinity'')), 0) as __sum1,
         count(c2.amount) as __count2,
@@ -3405,8 +3267,15 @@ d1 as not materialized (
 )
 select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
-) s', ' with (fillfactor = 70)', array['customer_id', 'name'], array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'], array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end)'],
-    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
+) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
+    array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'],
+    array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
+    '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and '
+    'mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
+    '''Infinity'' end end)'],
+    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) '
+        '> 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
+        'end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -3416,13 +3285,14 @@ GROUP BY c.customer_id, c.name'
 
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
 
--- Applies to stream table sales.best_customers what its sources' change logs have that it has not seen; returns how many rows came and went.
--- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows, sales.pgt_stream_table_state.
+-- Applies unread rows of its sources' change logs to stream table sales.best_customers.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows,
+-- sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
--- A session keeps the plan of a statement, and plans it by the size of the logs, not of what is new in them: so few changes have a
--- statement of their own, planned once, where they come in arrays, of which the planner expects ten rows each, and many are planned for
--- each time. Rows that changed are mostly in memory.
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
+-- sales.unread_sales_customer_payments.
 create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3437,245 +3307,107 @@ create function sales.best_customers_merge(out inserted bigint, out deleted bigi
 as $function$
 #variable_conflict use_column
 declare
-    v_self      text := 'sales.best_customers'; -- only what has a variable in it can be planned each time
-    v_truncated boolean;
-    v_unfound   bigint;
-    v_new       bigint;
-    v_many      boolean;
+    __self     text := 'sales.best_customers';
+    __few      integer := 1000;
+    v_new      bigint;
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
+    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
 
-    -- What is new is counted up to where it is many. Where there is nothing, the frontier is all that moves: the statement below would read
-    -- small tables whole to join nothing to them.
+    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     with
-    new as materialized (
-        select greatest(
-            (select count(*) from (select from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f where f.stream_table = 'sales.best_customers' and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end limit 500 + 1) n)
-        ) as rows
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        from new n
-        where s.stream_table = 'sales.best_customers' and n.rows = 0
-    )
-    select n.rows into v_new
-    from new n;
+    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass))
+    select greatest(
+               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
+                   null) limit 501) n)
+           ),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into v_new, v_snapshot, v_no;
     if v_new = 0 then
         inserted := 0;
         deleted := 0;
+        perform sales.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
-    v_many := v_new > 500;
-    if v_many then
+    if v_new > 500 then
+        __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = v_self
-    ),
-    -- Δ sales.customer_payments
-    changes1 as materialized (
-        select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
-        from sales.changes_sales_customer_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        group by c.customer_id, c.name, c.paid
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ customer_payments)
-    d1 as not materialized (
-        select c.customer_id, c.name, c.paid, c.__mult
-        from changes1 c
-        where c.paid >= 500
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select
-            d.customer_id,
-            d.name,
-            d.paid,
-            sum(d.__mult)::bigint as __mult,
-            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
-        from signed d
-        group by d.customer_id, d.name, d.paid
-        having sum(d.__mult) <> 0
-    ),
-    -- The stored rows that it is about, each found once.
-    found as materialized (
-        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
-        from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
-    ),
-    removed as (
-        delete from sales.best_customers_rows r
-        using found f
-        where r.ctid = f.__at and f.__was + f.__mult <= 0
-    ),
-    counted as (
-        update sales.best_customers_rows r
-        set __mult = f.__was + f.__mult
-        from found f
-        where r.ctid = f.__at and f.__was + f.__mult > 0
-    ),
-    added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
-        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
-        from found f
-        where f.__at is null and f.__mult > 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.best_customers'
-    )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           (select count(*) from found f where f.__was + f.__mult < 0),
-           exists (select from sales.changes_sales_customer_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end)
-    into inserted, deleted, v_unfound, v_truncated
-    from delta d;
-        v_many := false;
-    else
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    seen as materialized (
-        select s.seen, s.own_xid, s.own_no
-        from sales.pgt_stream_table_state s
-        where s.stream_table = 'sales.best_customers'
-    ),
-    -- Δ sales.customer_payments
-    new_changes1 as materialized (
-        select c.*
-        from sales.changes_sales_customer_payments c, seen f
-        where c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-        limit 1000
-    ),
-    changes1 as materialized (
-        select c.customer_id, c.name, c.paid, sum(c.__mult) as __mult
-        from new_changes1 c
-        group by c.customer_id, c.name, c.paid
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ customer_payments)
-    d1 as not materialized (
-        select c.customer_id, c.name, c.paid, c.__mult
-        from changes1 c
-        where c.paid >= 500
-    ),
-    -- signed: what comes and goes
-    signed as not materialized (
-        select *
-        from d1
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select
-            d.customer_id,
-            d.name,
-            d.paid,
-            sum(d.__mult)::bigint as __mult,
-            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
-        from signed d
-        group by d.customer_id, d.name, d.paid
-        having sum(d.__mult) <> 0
-    ),
-    -- The stored rows that it is about, each found once.
-    found as materialized (
-        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
-        from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
-    ),
-    removed as (
-        delete from sales.best_customers_rows r
-        using found f
-        where r.ctid = f.__at and f.__was + f.__mult <= 0
-    ),
-    counted as (
-        update sales.best_customers_rows r
-        set __mult = f.__was + f.__mult
-        from found f
-        where r.ctid = f.__at and f.__was + f.__mult > 0
-    ),
-    added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
-        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
-        from found f
-        where f.__at is null and f.__mult > 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.best_customers'
-    )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           (select count(*) from found f where f.__was + f.__mult < 0),
-           exists (select from sales.changes_sales_customer_payments c, seen f where c.__mult = 0 and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end),
-           (select count(*) = 1000 from new_changes1)
-    into inserted, deleted, v_unfound, v_truncated, v_many
-    from delta d;
     end if;
 
-    if v_many then
-        raise exception using errcode = 'SLR01', message = 'many changes came at once';
-    end if;
-    if v_truncated then
-        raise exception using errcode = 'SLR01', message = 'a source was truncated';
-    elsif v_unfound <> 0 then
-        raise exception using
-            errcode = 'SLR01',
-            message = 'sales.best_customers lacked rows that went',
-            detail = format('%s rows were not there.', v_unfound),
-            hint = 'Something else wrote to it, or a source changed without its triggers.';
-    end if;
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass)),
+    -- d1: σ(Δ customer_payments)
+    d1 as not materialized (
+        select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
+        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few) c
+        where c.paid >= 500
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select
+            d.customer_id, d.name, d.paid,
+            sum(d.__mult)::bigint as __mult,
+            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
+        from d1 d
+        group by d.customer_id, d.name, d.paid
+        having sum(d.__mult) <> 0
+    ),
+    -- The stored rows that it is about, each found once.
+    found as materialized (
+        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
+        from delta d
+        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
+            distinct from d.name and r.paid is not distinct from d.paid
+    ),
+    removed as (
+        delete from sales.best_customers_rows r
+        using found f
+        where r.ctid = f.__at and f.__was + f.__mult <= 0
+    ),
+    counted as (
+        update sales.best_customers_rows r
+        set __mult = f.__was + f.__mult
+        from found f
+        where r.ctid = f.__at and f.__was + f.__mult > 0
+    ),
+    added as (
+        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
+        from found f
+        where f.__at is null and f.__mult > 0
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           (select count(*) from found f where f.__was + f.__mult < 0),
+           case
+               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c
+                   where c.__mult = 0)
+               then 'a source was truncated'
+               when __few is not null and greatest(
+                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments,
+                       __self, null) limit __few) n)
+               ) = __few
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
+    from delta d;
+    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.best_customers_merge() is 'Applies to stream table sales.best_customers what its sources'' change logs have that it has not seen; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.best_customers_merge() is
+    'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and '
+    'deleted. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went.
+-- Recomputes stream table sales.best_customers and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
@@ -3688,6 +3420,9 @@ create function sales.best_customers_rebuild(out inserted bigint, out deleted bi
     set bytea_output = hex
 as $function$
 #variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
 begin
     perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
     -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
@@ -3697,7 +3432,8 @@ begin
     if found then
         delete from sales.best_customers_rows r
         using sales.best_customers_rows s
-        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is not distinct from r.paid and s.ctid < r.ctid;
+        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is
+            not distinct from r.paid and s.ctid < r.ctid;
     end if;
 
     with
@@ -3705,15 +3441,9 @@ begin
     signed as not materialized (
         select q.customer_id, q.name, q.paid, 1 as __mult
         from (
-with
--- d1: σ(customer_payments)
-d1 as not materialized (
-    select c.customer_id, c.name, c.paid, 1 as __mult
-    from sales.customer_payments c
-    where c.paid >= 500
-)
-select customer_id, name, paid
-from d1
+select c.customer_id, c.name, c.paid
+from sales.customer_payments c
+where c.paid >= 500
 ) q
         union all
         select s.customer_id, s.name, s.paid, -s.__mult
@@ -3722,9 +3452,7 @@ from d1
     -- delta: the same, added up
     delta as materialized (
         select
-            d.customer_id,
-            d.name,
-            d.paid,
+            d.customer_id, d.name, d.paid,
             sum(d.__mult)::bigint as __mult,
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from signed d
@@ -3735,7 +3463,8 @@ from d1
     found as materialized (
         select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
         from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not distinct from d.name and r.paid is not distinct from d.paid
+        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
+            distinct from d.name and r.paid is not distinct from d.paid
     ),
     removed as (
         delete from sales.best_customers_rows r
@@ -3753,36 +3482,35 @@ from d1
         select f.customer_id, f.name, f.paid, f.__mult, f.__hash
         from found f
         where f.__at is null and f.__mult > 0
-    ),
-    advanced as (
-        update sales.pgt_stream_table_state s
-        set seen = pg_current_snapshot(),
-            own_xid = pg_current_xact_id(),
-            own_no = nextval('sales.pgt_change_no'::regclass),
-            last_refresh_at = clock_timestamp(),
-            consecutive_errors = 0,
-            last_error = null
-        where s.stream_table = 'sales.best_customers'
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint
-    into inserted, deleted
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
     from delta d;
+    perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.best_customers_rebuild() is 'Recomputes stream table sales.best_customers and applies the difference; returns how many rows came and went. (Sluice: sales in sales)';
+comment on function sales.best_customers_rebuild() is
+    'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table, online, columns,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
+        online, columns,
     stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
     shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
-    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'], array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
-    'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
-    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'], array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
+    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'],
+        array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
+    'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null,
+        true, array['customer_id', 'name', 'paid'],
+    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
+        array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
     'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
     'SELECT customer_id, name, paid
 FROM customer_payments
@@ -3818,7 +3546,9 @@ begin
     raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
 end;
 $function$;
-comment on function sales.pgt_filling(text) is 'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in sales)';
+comment on function sales.pgt_filling(text) is
+    'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in '
+    'sales)';
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
 -- They are sales.large_orders, which follow the same tables.
@@ -3837,7 +3567,9 @@ begin
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
 end;
 $function$;
-comment on function sales.large_orders_apply_pending(bool) is 'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
+comment on function sales.large_orders_apply_pending(bool) is
+    'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
+    'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 
 -- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
 -- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
@@ -3865,7 +3597,8 @@ begin
     -- They are filled from one snapshot, so one frontier is that of all.
     select s.seen,
            (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
-           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as suspended
+           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders'))
+               as suspended
     into v_state
     from sales.pgt_stream_table_state s
     where s.stream_table = 'sales.large_orders';
@@ -3892,12 +3625,15 @@ begin
     delete from sales.pending_public_orders p;
     perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
     update sales.pgt_stream_table_state s
-    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0, last_error = null
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
+        last_error = null
     where s.stream_table in ('sales.large_orders');
     return v_total;
 end;
 $function$;
-comment on function sales.large_orders_catch_up() is 'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
+comment on function sales.large_orders_catch_up() is
+    'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that '
+    'were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
 
 -- Lets the triggers of public.orders keep sales.large_orders up to date,
 -- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
@@ -3912,7 +3648,8 @@ create function sales.large_orders_go_live()
 as $function$
 begin
     lock table public.orders in share row exclusive mode;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and (s.seen is null or s.refit or not s.logged))
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
+        (s.seen is null or s.refit or not s.logged))
         or exists (
             select
             from sales.pgt_source_config c
@@ -3933,7 +3670,9 @@ begin
     return true;
 end;
 $function$;
-comment on function sales.large_orders_go_live() is 'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; false if they are not filled or a source was altered. (Sluice: sales in sales)';
+comment on function sales.large_orders_go_live() is
+    'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; '
+    'false if they are not filled or a source was altered. (Sluice: sales in sales)';
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
@@ -3983,7 +3722,10 @@ begin
     end if;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill_immediate() is 'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with. (Sluice: sales in sales)';
+comment on procedure sales.pgt_fill_immediate() is
+    'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is '
+    'applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with. (Sluice: sales in '
+    'sales)';
 
 -- The full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
@@ -4004,7 +3746,8 @@ begin
             errcode = '42704',
             message = 'stream table not found: ' || coalesce(p_name, '<null>'),
             detail = 'Extension sales has no stream table of this name.',
-            hint = coalesce('Its stream tables: ' || (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales.pgt_stream_table_config c) || '.', '');
+            hint = coalesce('Its stream tables: ' ||
+                (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales.pgt_stream_table_config c) || '.', '');
     elsif p_name = any (v_names) then
         return p_name;
     elsif cardinality(v_names) > 1 then
@@ -4017,9 +3760,11 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function sales.pgt_stream_table(text) is 'The full name of a stream table that is named with or without its schema. (Sluice: sales in sales)';
+comment on function sales.pgt_stream_table(text) is
+    'The full name of a stream table that is named with or without its schema. (Sluice: sales in sales)';
 
--- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good.
+-- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be
+-- wrong for good.
 -- Reads pgt_stream_table_config, pgt_source_reader.
 create function sales.pgt_read_only()
     returns trigger
@@ -4042,7 +3787,9 @@ begin
         hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
 end;
 $function$;
-comment on function sales.pgt_read_only() is 'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be wrong for good. (Sluice: sales in sales)';
+comment on function sales.pgt_read_only() is
+    'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be '
+    'wrong for good. (Sluice: sales in sales)';
 
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
@@ -4057,7 +3804,9 @@ as $function$
     cross join make_interval(secs => s.setting::float8 / 1000) t (after)
     where s.name = 'statement_timeout' and s.setting <> '0' and clock_timestamp() >= statement_timestamp() + t.after
 $function$;
-comment on function sales.pgt_time_was_up() is 'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in sales)';
+comment on function sales.pgt_time_was_up() is
+    'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in '
+    'sales)';
 
 -- Creates a stream table where it is missing, empty: the first refresh fills it.
 -- Reads pgt_stream_table_config; writes the table of its rows, and the view that users see.
@@ -4080,7 +3829,8 @@ begin
                 coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes
-            || format('comment on table %s is %L', c.rows_table, format('What stream table %I.%I stores. ', c.pgt_schema, c.pgt_name) || '(Sluice: sales in sales)');
+            || format('comment on table %s is %L', c.rows_table, format('What stream table %I.%I stores. ', c.pgt_schema, c.pgt_name) ||
+                '(Sluice: sales in sales)');
     end if;
     v_statements := v_statements || array(
         select format('create index %I on %s (%s)', i.name, c.rows_table, i.columns)
@@ -4096,7 +3846,8 @@ begin
         v_statements := v_statements
             || concat(format(e'create view %I.%I as\nselect %s\nfrom %s r', c.pgt_schema, c.pgt_name, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
-            || format('comment on view %I.%I is %L', c.pgt_schema, c.pgt_name, concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
+            || format('comment on view %I.%I is %L', c.pgt_schema, c.pgt_name,
+                concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
     end if;
     -- The view is read-only, whatever was granted on it.
     if sales.pgt_trigger_missing(to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), 'sales_read_only') then
@@ -4104,13 +3855,15 @@ begin
             || format('create trigger %I instead of insert or update or delete on %I.%I for each row execute function %I.pgt_read_only()',
                 'sales_read_only', c.pgt_schema, c.pgt_name, 'sales');
     end if;
-    v_statements := v_statements || array(select format('grant select on %I.%I to %I', c.pgt_schema, c.pgt_name, g.role) from unnest(c.grants) g (role));
+    v_statements := v_statements || array(select format('grant select on %I.%I to %I', c.pgt_schema, c.pgt_name, g.role) from
+        unnest(c.grants) g (role));
     foreach v_each in array v_statements loop
         execute v_each;
     end loop;
 end;
 $function$;
-comment on function sales.pgt_attach_stream_table(text) is 'Creates a stream table where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
+comment on function sales.pgt_attach_stream_table(text) is
+    'Creates a stream table where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
 -- Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay.
 -- Reads pgt_stream_table_config.
@@ -4128,7 +3881,9 @@ begin
     perform sales.pgt_drop_own(c.old_rows_table);
 end;
 $function$;
-comment on function sales.pgt_drop_stream_table(text) is 'Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay. (Sluice: sales in sales)';
+comment on function sales.pgt_drop_stream_table(text) is
+    'Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay. (Sluice: sales in '
+    'sales)';
 
 -- Statements that give a stream table what was granted on it, and its options, after its view is created again.
 -- Reads pgt_stream_table_config, pg_class, pg_attribute.
@@ -4166,7 +3921,9 @@ as $function$
     cross join lateral format('%I.%I', c.pgt_schema, c.pgt_name) t (relation)
     where c.stream_table = p_stream_table
 $function$;
-comment on function sales.pgt_grants_on(text) is 'Statements that give a stream table what was granted on it, and its options, after its view is created again. (Sluice: sales in sales)';
+comment on function sales.pgt_grants_on(text) is
+    'Statements that give a stream table what was granted on it, and its options, after its view is created again. (Sluice: sales in '
+    'sales)';
 
 -- Raises the error that objects of users depend on a stream table that must be created again.
 -- Reads and writes nothing.
@@ -4178,14 +3935,17 @@ as $function$
 begin
     raise exception using
         errcode = '2BP01',
-        message = format('stream table %s must be made anew, as its definition or types of what it reads changed, but other objects depend on it: drop them, refresh it, and create them again', p_stream_table),
+        message = format('stream table %s must be made anew, as its definition or types of what it reads changed, but other objects depend '
+            'on it: drop them, refresh it, and create them again', p_stream_table),
         detail = p_dependents,
         hint = 'Drop them, refresh it, and create them again.';
 end;
 $function$;
-comment on function sales.pgt_raise_dependents(text, text) is 'Raises the error that objects of users depend on a stream table that must be created again. (Sluice: sales in sales)';
+comment on function sales.pgt_raise_dependents(text, text) is
+    'Raises the error that objects of users depend on a stream table that must be created again. (Sluice: sales in sales)';
 
--- Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines it differently.
+-- Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines
+-- it differently.
 -- Reads pgt_stream_table_config; writes pgt_stream_table_state, the table of its rows, and its view.
 --
 -- Views of users on it are not dropped: the error names them. It keeps its options, and the rights on it and on its columns.
@@ -4254,9 +4014,12 @@ begin
     update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
 end;
 $function$;
-comment on function sales.pgt_fit_stream_table(text) is 'Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines it differently. (Sluice: sales in sales)';
+comment on function sales.pgt_fit_stream_table(text) is
+    'Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version '
+    'defines it differently. (Sluice: sales in sales)';
 
--- Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces them.
+-- Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces
+-- them.
 -- Reads pgt_stream_table_config; writes pgt_stream_table_state and the tables of its rows.
 --
 -- Views of users on it are not dropped: the error names them, before anything is computed.
@@ -4302,9 +4065,12 @@ begin
     perform sales.pgt_attach_stream_table(p_stream_table);
 end;
 $function$;
-comment on function sales.pgt_set_aside(text) is 'Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces them. (Sluice: sales in sales)';
+comment on function sales.pgt_set_aside(text) is
+    'Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap '
+    'replaces them. (Sluice: sales in sales)';
 
--- Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old ones.
+-- Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old
+-- ones.
 -- Reads pgt_stream_table_state; writes the view of the stream table and the table of its old rows.
 create function sales.pgt_swap(p_stream_table text)
     returns void
@@ -4335,7 +4101,9 @@ exception when lock_not_available or deadlock_detected then
     raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
 end;
 $function$;
-comment on function sales.pgt_swap(text) is 'Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old ones. (Sluice: sales in sales)';
+comment on function sales.pgt_swap(text) is
+    'Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old '
+    'ones. (Sluice: sales in sales)';
 
 -- Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null.
 -- Reads pgt_stream_table_state and change logs.
@@ -4353,7 +4121,8 @@ declare
     v_new    bigint;
 begin
     -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
-    select pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen)
+    select pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
+        pg_snapshot_xmax(s.seen)
     into v_few
     from sales.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
@@ -4396,7 +4165,9 @@ begin
     return v_reason;
 end;
 $function$;
-comment on function sales.pgt_full_reason(sales.pgt_stream_table_config) is 'Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null. (Sluice: sales in sales)';
+comment on function sales.pgt_full_reason(sales.pgt_stream_table_config) is
+    'Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null. '
+    '(Sluice: sales in sales)';
 
 -- Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index.
 -- Reads pgt_stream_table_state, pgt_source_reader and such sources.
@@ -4430,9 +4201,12 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_require_keys(text) is 'Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index. (Sluice: sales in sales)';
+comment on function sales.pgt_require_keys(text) is
+    'Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index. '
+    '(Sluice: sales in sales)';
 
--- Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it up to date.
+-- Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it
+-- up to date.
 -- Reads pgt_stream_table_state; locks the sources against writers and writes what the recompute function writes.
 create function sales.pgt_refresh_immediate(
     c sales.pgt_stream_table_config, out inserted bigint, out deleted bigint
@@ -4466,13 +4240,17 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_refresh_immediate(sales.pgt_stream_table_config) is 'Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it up to date. (Sluice: sales in sales)';
+comment on function sales.pgt_refresh_immediate(sales.pgt_stream_table_config) is
+    'Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep '
+    'it up to date. (Sluice: sales in sales)';
 
 -- Refreshes a stream table, by its changes if it can, and notes the refresh.
--- Reads pgt_stream_table_config, change logs; reads and writes pgt_stream_table_state; writes pgt_refresh_history and what the apply and recompute functions write.
+-- Reads pgt_stream_table_config, change logs; reads and writes pgt_stream_table_state; writes pgt_refresh_history and what the apply and
+-- recompute functions write.
 --
 -- p_always: note it even if nothing changed.
-create function sales.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out deleted bigint)
+create function sales.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out
+    deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -4532,7 +4310,8 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_refresh(text, bool) is 'Refreshes a stream table, by its changes if it can, and notes the refresh. (Sluice: sales in sales)';
+comment on function sales.pgt_refresh(text, bool) is
+    'Refreshes a stream table, by its changes if it can, and notes the refresh. (Sluice: sales in sales)';
 
 -- Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it.
 -- Reads pgt_source_config; writes pgt_stream_table_state.
@@ -4546,7 +4325,9 @@ as $function$
     from sales.pgt_source_config c
     where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
 $function$;
-comment on function sales.pgt_recompute_readers(text) is 'Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it. (Sluice: sales in sales)';
+comment on function sales.pgt_recompute_readers(text) is
+    'Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it. '
+    '(Sluice: sales in sales)';
 
 -- Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it.
 -- Reads and writes pgt_stream_table_state, pgt_refresh_history; writes what pgt_refresh writes.
@@ -4569,7 +4350,9 @@ begin
     into v_table
     from sales.pgt_stream_table_config c
     join sales.pgt_stream_table_state s using (stream_table)
-    where c.stream_table = p_stream_table and s.suspended_at is null and (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit));
+    where c.stream_table = p_stream_table and s.suspended_at is null and
+        (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and
+        s.refit));
     if not found then
         return;
     end if;
@@ -4592,7 +4375,8 @@ begin
         perform
         from sales.pgt_stream_table_state s
         join sales.pgt_stream_table_config c using (stream_table)
-        where s.stream_table = p_stream_table and s.suspended_at is null and (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit)
+        where s.stream_table = p_stream_table and s.suspended_at is null and
+            (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit)
         for update of s skip locked;
     end if;
     if not found then
@@ -4604,7 +4388,8 @@ begin
         from sales.pgt_stream_tables t
         where t.pgt_schema = v_table.pgt_schema and t.pgt_name = v_table.pgt_name;
         -- Noted once, and never suspended: it goes on by itself when the source is repaired.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from v_problem) then
+        if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from
+            v_problem) then
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values (p_stream_table, v_started, v_table.effective_mode, left(v_problem, 1000));
             raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
@@ -4639,7 +4424,8 @@ begin
             v_problem := left(sqlerrm, 1000);
             if sqlstate = '23502' and array_remove(v_table.not_null, '__mult') <> '{}' then
                 v_problem := v_problem
-                    || '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, generate and apply.';
+                    || '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, '
+                        'generate and apply.';
             end if;
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values (p_stream_table, v_started, v_table.effective_mode, v_problem);
@@ -4655,7 +4441,8 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_tick(text, bool) is 'Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
+comment on function sales.pgt_tick(text, bool) is
+    'Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
 
 -- Lists the stream tables in the order of their refreshes.
 -- Reads pgt_stream_table_config.
@@ -4703,7 +4490,9 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.pgt_refresh_in_order(text) is 'Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and how many rows changed in all of them. (Sluice: sales in sales)';
+comment on function sales.pgt_refresh_in_order(text) is
+    'Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and '
+    'how many rows changed in all of them. (Sluice: sales in sales)';
 
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
@@ -4724,7 +4513,9 @@ begin
     return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales.pgt_refresh_in_order(sales.pgt_stream_table(p_name)) r;
 end;
 $function$;
-comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in sales)';
+comment on function sales.refresh_stream_table(text) is
+    'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in '
+    'sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
@@ -4760,7 +4551,9 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill() is 'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in sales)';
+comment on procedure sales.pgt_fill() is
+    'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in '
+    'sales)';
 
 -- How each stream table of extension sales is doing, those first that others read.
 -- Reads pgt_stream_tables.
@@ -4782,7 +4575,8 @@ as $function$
     select t.pgt_name::text, t.status, t.effective_mode, t.schedule, t.staleness, t.consecutive_errors, t.last_error
     from sales.pgt_stream_tables t
 $function$;
-comment on function sales.pgt_status() is 'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
+comment on function sales.pgt_status() is
+    'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
 
 -- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
 -- Reads pgt_refresh_history.
@@ -4822,9 +4616,11 @@ begin
         limit p_limit;
 end;
 $function$;
-comment on function sales.get_refresh_history(text, int4) is 'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
+comment on function sales.get_refresh_history(text, int4) is
+    'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
 
--- Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and will be recomputed.
+-- Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and
+-- will be recomputed.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs.
 create function sales.pgt_waiting_of(p_stream_table text)
     returns table (source text, log text, waiting bigint)
@@ -4867,7 +4663,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_waiting_of(text) is 'Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and will be recomputed. (Sluice: sales in sales)';
+comment on function sales.pgt_waiting_of(text) is
+    'Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing '
+    'and will be recomputed. (Sluice: sales in sales)';
 
 -- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
 -- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
@@ -4887,7 +4685,8 @@ begin
         order by c.refresh_order;
 end;
 $function$;
-comment on function sales.pgt_waiting() is 'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
+comment on function sales.pgt_waiting() is
+    'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
 
 -- How a stream table is kept up to date, and where it stands, line by line.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
@@ -4940,7 +4739,8 @@ begin
         join sales.pgt_stream_tables t on t.pgt_schema = c.pgt_schema and t.pgt_name = c.pgt_name
         join sales.pgt_stream_table_state s on s.stream_table = c.stream_table
         cross join unnest(array[
-            'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') || coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
+            'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') ||
+                coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
             'last error: ' || t.last_error,
             'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
         ]) l (line)
@@ -4953,7 +4753,8 @@ begin
         order by i.indexrelid::regclass::text;
 end;
 $function$;
-comment on function sales.explain_st(text) is 'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
+comment on function sales.explain_st(text) is
+    'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
 -- Writes pgt_stream_table_state; notifies pg_trickle_alert.
@@ -4972,7 +4773,8 @@ begin
     where s.stream_table = v_name;
 end;
 $function$;
-comment on function sales.resume_stream_table(text) is 'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
+comment on function sales.resume_stream_table(text) is
+    'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
 -- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the
 -- next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
@@ -5038,7 +4840,8 @@ select case
     )
 end$sql$,
         v_name,
-        case when p_waiting then format('select from %I.pgt_waiting_of(%L) w where w.waiting > 0', 'sales', v_name) else 'select where false' end,
+        case when p_waiting then format('select from %I.pgt_waiting_of(%L) w where w.waiting > 0', 'sales', v_name) else
+            'select where false' end,
         v_values,
         v_query,
         ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
@@ -5046,7 +4849,10 @@ end$sql$,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''));
 end;
 $function$;
-comment on function sales.pgt_comparison(regclass, bool) is 'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: sales in sales)';
+comment on function sales.pgt_comparison(regclass, bool) is
+    'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if '
+    'the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: '
+    'sales in sales)';
 
 -- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
 -- many it has too many.
@@ -5123,7 +4929,9 @@ begin
     return query select v_counts[1], v_counts[2];
 end;
 $function$;
-comment on function sales.check_stream_table(text) is 'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how many it has too many. (Sluice: sales in sales)';
+comment on function sales.check_stream_table(text) is
+    'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and '
+    'how many it has too many. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
@@ -5148,13 +4956,16 @@ begin
     v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', v_error)::text;
     -- A notification holds less than 8000 bytes.
     if octet_length(v_alert) > 7900 then
-        v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', left(v_error, 500))::text;
+        v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error',
+            left(v_error, 500))::text;
     end if;
     perform pg_notify('pg_trickle_alert', v_alert);
     return null;
 end;
 $function$;
-comment on function sales.pgt_stream_table_alert() is 'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about. (Sluice: sales in sales)';
+comment on function sales.pgt_stream_table_alert() is
+    'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about. '
+    '(Sluice: sales in sales)';
 
 -- Calls the alert for transitions only; other refreshes pay for the condition.
 create trigger pgt_stream_table_alert
@@ -5165,7 +4976,8 @@ create trigger pgt_stream_table_alert
         or (old.suspended_at is null) <> (new.suspended_at is null)
     )
     execute function sales.pgt_stream_table_alert();
-comment on trigger pgt_stream_table_alert on sales.pgt_stream_table_state is 'Calls the alert for transitions only; other refreshes pay for the condition.';
+comment on trigger pgt_stream_table_alert on sales.pgt_stream_table_state is
+    'Calls the alert for transitions only; other refreshes pay for the condition.';
 
 -- Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer
 -- ones; returns how many. It waits for nobody, and notes an error with the task.
@@ -5208,7 +5020,9 @@ exception when others then
     return 0::bigint;
 end;
 $function$;
-comment on function sales.pgt_trim_history(int4) is 'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; returns how many. It waits for nobody, and notes an error with the task. (Sluice: sales in sales)';
+comment on function sales.pgt_trim_history(int4) is
+    'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; '
+    'returns how many. It waits for nobody, and notes an error with the task. (Sluice: sales in sales)';
 
 -- They run with their owner's rights, so not everybody may call them.
 revoke execute on function sales.pgt_waiting(), sales.explain_st(text) from public;
@@ -5291,7 +5105,9 @@ begin
     return v_total;
 end;
 $function$;
-comment on function sales.pgt_prune() is 'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales in sales)';
+comment on function sales.pgt_prune() is
+    'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales '
+    'in sales)';
 
 insert into sales.pgt_tasks (task) values ('change logs: pruning');
 
@@ -5332,7 +5148,8 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function sales.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
+comment on function sales.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_origin, pgt_version_history.
@@ -5402,7 +5219,9 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.attach(bool) is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: sales in sales)';
+comment on function sales.attach(bool) is
+    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
+    'sales in sales)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
 -- Reads pg_trigger, pg_proc, pg_publication; locks sales.pgt_origin.
@@ -5422,7 +5241,18 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers', 'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments', 'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments', 'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments', 'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments', 'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
+        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
+            'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
+            'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders',
+            'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders',
+            'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
+            'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
+            'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments',
+            'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments',
+            'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments',
+            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders',
+            'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders',
+            'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
           and p.pronamespace = 'sales'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -5440,7 +5270,8 @@ begin
     perform sales.pgt_drop_own('sales.pending_public_orders');
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did not make stays. (Sluice: sales in sales)';
+comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did '
+    'not make stays. (Sluice: sales in sales)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes stream tables and their logs, and pgt_origin.
@@ -5476,7 +5307,9 @@ begin
     update sales.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function sales.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
+comment on function sales.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -5513,9 +5346,12 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in sales)';
+comment on function sales.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in '
+    'sales)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
 -- Reads and writes nothing.
 create procedure sales.pgt_commit()
     language plpgsql
@@ -5525,9 +5361,12 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure sales.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: sales in sales)';
+comment on procedure sales.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: sales in sales)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -5558,7 +5397,8 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
+            clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5570,7 +5410,8 @@ begin
     call sales.pgt_commit();
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: sales in sales)';
+comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
+    'it goes; several sessions may call it at once. (Sluice: sales in sales)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension sales; notifies pg_trickle_alert.
@@ -5599,7 +5440,8 @@ begin
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and clock_timestamp()
+        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
+            clock_timestamp()
         for update skip locked
     );
     if found then
@@ -5636,7 +5478,8 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
+comment on procedure sales.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '699336259d2f33b3131b9a6aa3876a3b', 'extension');
+values ('sales', '1.0.0', '10fc5729162d11c10111666dd3c63b8f', 'extension');

@@ -11,18 +11,14 @@ begin
     with relation (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
-                'order_events', 'order_events_alerted', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_counted',
-                'order_events_counts', 'order_events_dead', 'order_events_dead_age', 'order_events_dead_new', 'order_events_delta_no',
-                'order_events_deltas', 'order_events_deltas_last', 'order_events_dlq', 'order_events_expired', 'order_events_fence',
-                'order_events_order', 'order_events_pending', 'order_events_rates', 'order_events_received', 'order_events_requeue',
-                'order_events_requeue_due', 'order_events_requeue_received', 'order_events_rescan_after', 'order_events_stats',
-                'order_events_totals', 'payments', 'payments_alerted', 'payments_alone_until', 'payments_claim_cursor', 'payments_counted',
-                'payments_counts', 'payments_dead', 'payments_dead_age', 'payments_dead_new', 'payments_delta_no', 'payments_deltas',
-                'payments_deltas_last', 'payments_dlq', 'payments_expired', 'payments_fence', 'payments_order', 'payments_pending',
-                'payments_rates', 'payments_received', 'payments_requeue', 'payments_requeue_due', 'payments_requeue_received',
-                'payments_rescan_after', 'payments_stats', 'payments_totals', 'pgt_attempts_0', 'pgt_attempts_1', 'pgt_attempts_2',
-                'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7', 'pgt_extension',
-                'pgt_inbox_config', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
+                'order_events', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_dlq', 'order_events_high_watermark',
+                'order_events_order', 'order_events_pending', 'order_events_received', 'order_events_rescan_after', 'order_events_stats',
+                'payments', 'payments_alone_until', 'payments_claim_cursor', 'payments_dlq', 'payments_high_watermark', 'payments_order',
+                'payments_pending', 'payments_received', 'payments_rescan_after', 'payments_stats', 'pgt_attempts_0', 'pgt_attempts_1',
+                'pgt_attempts_2', 'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7',
+                'pgt_extension', 'pgt_inbox_config', 'pgt_inbox_counted', 'pgt_inbox_dead', 'pgt_inbox_dead_age', 'pgt_inbox_deltas',
+                'pgt_inbox_deltas_last', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_inbox_rates', 'pgt_inbox_retry_due',
+                'pgt_inbox_retry_queue', 'pgt_inbox_retry_received', 'pgt_inbox_totals', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
                 'pgt_version_history'
             ]::name[], true)
     ),
@@ -30,18 +26,13 @@ begin
         values
             ('pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_alert', 'order_events_applied',
-                'order_events_audit', 'order_events_claim', 'order_events_deleted', 'order_events_drain', 'order_events_errors',
-                'order_events_first_pending', 'order_events_fold', 'order_events_health', 'order_events_inserted',
-                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_moved', 'order_events_rebuild',
-                'order_events_receive', 'order_events_replay', 'order_events_revived', 'order_events_settle', 'order_events_status',
-                'order_events_summary', 'order_events_tidy', 'order_events_truncated', 'order_events_updated', 'pause_inbox',
-                'payments_alert', 'payments_applied', 'payments_audit', 'payments_claim', 'payments_deleted', 'payments_drain',
-                'payments_errors', 'payments_first_pending', 'payments_fold', 'payments_health', 'payments_inserted',
-                'payments_mark_failed', 'payments_mark_processed', 'payments_moved', 'payments_rebuild', 'payments_receive',
-                'payments_replay', 'payments_revived', 'payments_settle', 'payments_status', 'payments_summary', 'payments_tidy',
-                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts',
-                'pgt_inbox_missing', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
+                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
+                'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
+                'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
+                'pgt_inbox_alert', 'pgt_inbox_applied', 'pgt_inbox_audit', 'pgt_inbox_deleted', 'pgt_inbox_drain', 'pgt_inbox_fold',
+                'pgt_inbox_list', 'pgt_inbox_moved', 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick',
+                'pgt_inbox_truncated', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
                 'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
@@ -57,7 +48,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -66,7 +58,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -79,7 +72,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -102,8 +96,10 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: shop in pgtrickle).'
+                when v_found.name = 'pgtrickle.pgt_extension' then
+                    'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
 end;
@@ -120,7 +116,6 @@ drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();
 drop function pgtrickle.attach();
 drop function pgtrickle.pgt_note_version();
-drop function pgtrickle.pgt_inbox_missing();
 drop function pgtrickle.inbox_status(text);
 drop function pgtrickle.inbox_status();
 drop function pgtrickle.inbox_health(text);
@@ -134,107 +129,63 @@ drop function pgtrickle.inbox_pending(text, int4);
 drop function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz);
 drop function pgtrickle.inbox_is_my_partition(text, text, int4, int4);
 drop view pgtrickle.payments_stats;
-drop function pgtrickle.payments_alert();
 drop view pgtrickle.payments_dlq;
 drop view pgtrickle.payments_pending;
-drop function pgtrickle.payments_rebuild();
-drop function pgtrickle.payments_tidy();
-drop function pgtrickle.payments_drain(int4);
-drop function pgtrickle.payments_audit();
-drop function pgtrickle.payments_settle();
-drop function pgtrickle.payments_fold();
-drop function pgtrickle.payments_errors();
-drop function pgtrickle.payments_status();
-drop function pgtrickle.payments_health();
-drop function pgtrickle.payments_summary();
-drop function pgtrickle.payments_replay(text[], text, bool);
 drop function pgtrickle.payments_mark_failed(text, text);
 drop function pgtrickle.payments_mark_processed(text);
 drop function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz);
-drop function pgtrickle.payments_first_pending(int4);
 drop function pgtrickle.payments_claim(int4, int4, int4);
-drop trigger sluice_revived on pgtrickle.payments_dead;
 drop trigger sluice_applied on pgtrickle.payments;
 drop trigger sluice_truncated on pgtrickle.payments;
 drop trigger sluice_moved on pgtrickle.payments;
 drop trigger sluice_inserted on pgtrickle.payments;
 drop trigger sluice_deleted on pgtrickle.payments;
 drop trigger sluice_updated on pgtrickle.payments;
-drop function pgtrickle.payments_revived();
-drop function pgtrickle.payments_applied();
-drop function pgtrickle.payments_truncated();
-drop function pgtrickle.payments_deleted();
-drop function pgtrickle.payments_moved();
 drop function pgtrickle.payments_updated();
 drop function pgtrickle.payments_inserted();
-drop view pgtrickle.payments_counts;
-drop view pgtrickle.payments_counted;
-drop table pgtrickle.payments_alerted;
-drop table pgtrickle.payments_expired;
-drop table pgtrickle.payments_dead;
-drop table pgtrickle.payments_requeue;
-drop table pgtrickle.payments_rates;
-drop table pgtrickle.payments_totals;
-drop table pgtrickle.payments_deltas;
-drop sequence pgtrickle.payments_delta_no;
 drop sequence pgtrickle.payments_received;
-drop sequence pgtrickle.payments_fence;
+drop sequence pgtrickle.payments_high_watermark;
 drop sequence pgtrickle.payments_alone_until;
 drop sequence pgtrickle.payments_rescan_after;
 drop sequence pgtrickle.payments_claim_cursor;
 drop table pgtrickle.payments;
 drop view pgtrickle.order_events_stats;
-drop function pgtrickle.order_events_alert();
 drop view pgtrickle.order_events_dlq;
 drop view pgtrickle.order_events_pending;
-drop function pgtrickle.order_events_rebuild();
-drop function pgtrickle.order_events_tidy();
-drop function pgtrickle.order_events_drain(int4);
-drop function pgtrickle.order_events_audit();
-drop function pgtrickle.order_events_settle();
-drop function pgtrickle.order_events_fold();
-drop function pgtrickle.order_events_errors();
-drop function pgtrickle.order_events_status();
-drop function pgtrickle.order_events_health();
-drop function pgtrickle.order_events_summary();
-drop function pgtrickle.order_events_replay(text[], text, bool);
 drop function pgtrickle.order_events_mark_failed(text, text);
 drop function pgtrickle.order_events_mark_processed(text);
 drop function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz);
-drop function pgtrickle.order_events_first_pending(int4);
 drop function pgtrickle.order_events_claim(int4, int4, int4);
-drop trigger sluice_revived on pgtrickle.order_events_dead;
 drop trigger sluice_applied on pgtrickle.order_events;
 drop trigger sluice_truncated on pgtrickle.order_events;
 drop trigger sluice_moved on pgtrickle.order_events;
 drop trigger sluice_inserted on pgtrickle.order_events;
 drop trigger sluice_deleted on pgtrickle.order_events;
 drop trigger sluice_updated on pgtrickle.order_events;
-drop function pgtrickle.order_events_revived();
-drop function pgtrickle.order_events_applied();
-drop function pgtrickle.order_events_truncated();
-drop function pgtrickle.order_events_deleted();
-drop function pgtrickle.order_events_moved();
 drop function pgtrickle.order_events_updated();
 drop function pgtrickle.order_events_inserted();
-drop view pgtrickle.order_events_counts;
-drop view pgtrickle.order_events_counted;
-drop table pgtrickle.order_events_alerted;
-drop table pgtrickle.order_events_expired;
-drop table pgtrickle.order_events_dead;
-drop table pgtrickle.order_events_requeue;
-drop table pgtrickle.order_events_rates;
-drop table pgtrickle.order_events_totals;
-drop table pgtrickle.order_events_deltas;
-drop sequence pgtrickle.order_events_delta_no;
 drop sequence pgtrickle.order_events_received;
-drop sequence pgtrickle.order_events_fence;
+drop sequence pgtrickle.order_events_high_watermark;
 drop sequence pgtrickle.order_events_alone_until;
 drop sequence pgtrickle.order_events_rescan_after;
 drop sequence pgtrickle.order_events_claim_cursor;
 drop table pgtrickle.order_events;
-drop function pgtrickle.pgt_finish_attempts(text, text);
+drop function pgtrickle.pgt_inbox_tick(text);
+drop function pgtrickle.pgt_inbox_rebuild(text);
+drop function pgtrickle.pgt_inbox_drain(text, int4);
+drop function pgtrickle.pgt_inbox_alert(text);
+drop function pgtrickle.pgt_inbox_audit(text);
+drop function pgtrickle.pgt_inbox_settle(text);
+drop function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz);
+drop function pgtrickle.pgt_inbox_fold(text);
+drop function pgtrickle.pgt_inbox_summary(text);
+drop function pgtrickle.pgt_inbox_applied();
+drop function pgtrickle.pgt_inbox_truncated();
+drop function pgtrickle.pgt_inbox_deleted();
+drop function pgtrickle.pgt_inbox_moved();
+drop function pgtrickle.pgt_finish_attempts(text);
 drop function pgtrickle.pgt_count_attempt(text, text, xid, regclass);
+drop function pgtrickle.pgt_inbox(text);
 drop sequence pgtrickle.pgt_attempts_7;
 drop sequence pgtrickle.pgt_attempts_6;
 drop sequence pgtrickle.pgt_attempts_5;
@@ -244,6 +195,12 @@ drop sequence pgtrickle.pgt_attempts_2;
 drop sequence pgtrickle.pgt_attempts_1;
 drop sequence pgtrickle.pgt_attempts_0;
 drop function pgtrickle.inbox_is_my_partition(text, int4, int4);
+drop view pgtrickle.pgt_inbox_counted;
+drop table pgtrickle.pgt_inbox_dead;
+drop table pgtrickle.pgt_inbox_totals;
+drop table pgtrickle.pgt_inbox_retry_queue;
+drop table pgtrickle.pgt_inbox_rates;
+drop table pgtrickle.pgt_inbox_deltas;
 drop table pgtrickle.pgt_inbox_progress;
 drop table pgtrickle.pgt_inbox_paused;
 drop table pgtrickle.pgt_inbox_config;

@@ -11,18 +11,14 @@ begin
     with relation (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
-                'order_events', 'order_events_alerted', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_counted',
-                'order_events_counts', 'order_events_dead', 'order_events_dead_age', 'order_events_dead_new', 'order_events_delta_no',
-                'order_events_deltas', 'order_events_deltas_last', 'order_events_dlq', 'order_events_expired', 'order_events_fence',
-                'order_events_order', 'order_events_pending', 'order_events_rates', 'order_events_received', 'order_events_requeue',
-                'order_events_requeue_due', 'order_events_requeue_received', 'order_events_rescan_after', 'order_events_stats',
-                'order_events_totals', 'payments', 'payments_alerted', 'payments_alone_until', 'payments_claim_cursor', 'payments_counted',
-                'payments_counts', 'payments_dead', 'payments_dead_age', 'payments_dead_new', 'payments_delta_no', 'payments_deltas',
-                'payments_deltas_last', 'payments_dlq', 'payments_expired', 'payments_fence', 'payments_order', 'payments_pending',
-                'payments_rates', 'payments_received', 'payments_requeue', 'payments_requeue_due', 'payments_requeue_received',
-                'payments_rescan_after', 'payments_stats', 'payments_totals', 'pgt_attempts_0', 'pgt_attempts_1', 'pgt_attempts_2',
-                'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7', 'pgt_extension',
-                'pgt_inbox_config', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
+                'order_events', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_dlq', 'order_events_high_watermark',
+                'order_events_order', 'order_events_pending', 'order_events_received', 'order_events_rescan_after', 'order_events_stats',
+                'payments', 'payments_alone_until', 'payments_claim_cursor', 'payments_dlq', 'payments_high_watermark', 'payments_order',
+                'payments_pending', 'payments_received', 'payments_rescan_after', 'payments_stats', 'pgt_attempts_0', 'pgt_attempts_1',
+                'pgt_attempts_2', 'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7',
+                'pgt_extension', 'pgt_inbox_config', 'pgt_inbox_counted', 'pgt_inbox_dead', 'pgt_inbox_dead_age', 'pgt_inbox_deltas',
+                'pgt_inbox_deltas_last', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_inbox_rates', 'pgt_inbox_retry_due',
+                'pgt_inbox_retry_queue', 'pgt_inbox_retry_received', 'pgt_inbox_totals', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
                 'pgt_version_history'
             ]::name[], false)
     ),
@@ -30,18 +26,13 @@ begin
         values
             ('pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_alert', 'order_events_applied',
-                'order_events_audit', 'order_events_claim', 'order_events_deleted', 'order_events_drain', 'order_events_errors',
-                'order_events_first_pending', 'order_events_fold', 'order_events_health', 'order_events_inserted',
-                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_moved', 'order_events_rebuild',
-                'order_events_receive', 'order_events_replay', 'order_events_revived', 'order_events_settle', 'order_events_status',
-                'order_events_summary', 'order_events_tidy', 'order_events_truncated', 'order_events_updated', 'pause_inbox',
-                'payments_alert', 'payments_applied', 'payments_audit', 'payments_claim', 'payments_deleted', 'payments_drain',
-                'payments_errors', 'payments_first_pending', 'payments_fold', 'payments_health', 'payments_inserted',
-                'payments_mark_failed', 'payments_mark_processed', 'payments_moved', 'payments_rebuild', 'payments_receive',
-                'payments_replay', 'payments_revived', 'payments_settle', 'payments_status', 'payments_summary', 'payments_tidy',
-                'payments_truncated', 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts',
-                'pgt_inbox_missing', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
+                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
+                'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
+                'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
+                'pgt_inbox_alert', 'pgt_inbox_applied', 'pgt_inbox_audit', 'pgt_inbox_deleted', 'pgt_inbox_drain', 'pgt_inbox_fold',
+                'pgt_inbox_list', 'pgt_inbox_moved', 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick',
+                'pgt_inbox_truncated', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
                 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
@@ -57,7 +48,8 @@ begin
     ),
     taken (kind, name, owner, replaced) as (
         select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then 'index'
+                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
+                       'index'
                    when 'c' then 'type' when 'f' then 'foreign table' else 'table'
                end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
         from relation w
@@ -66,7 +58,8 @@ begin
         -- Indexes, and sequences that a column owns, go by their table.
         left join pg_catalog.pg_index i on i.indexrelid = c.oid
         left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
+                s.refobjsubid > 0
         where not exists (
             select
             from own o
@@ -79,7 +72,8 @@ begin
         join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
         where not w.replaced
         union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text, p.proowner, w.replaced
+        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
+            p.proowner, w.replaced
         from routine w
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
@@ -102,8 +96,10 @@ begin
                 else format('%s already exists: %s', v_found.kind, v_found.name) end,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
             hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
+                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
+                    '(Sluice: shop in pgtrickle).'
+                when v_found.name = 'pgtrickle.pgt_extension' then
+                    'Another extension is installed there: give this one a schema of its own.'
                 else 'Rename or drop it, or give what would have its name another name in the spec.' end;
     end loop;
 end;
@@ -127,7 +123,8 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is 'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_extension is
+    'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
 
 -- Settings of extension shop, changed by its owner with update; spec_value is what the spec says.
 create table pgtrickle.pgt_settings (
@@ -135,7 +132,8 @@ create table pgtrickle.pgt_settings (
     value      text not null,
     spec_value text
 );
-comment on table pgtrickle.pgt_settings is 'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_settings is
+    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
@@ -148,7 +146,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -170,7 +169,9 @@ begin
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -183,12 +184,18 @@ begin
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table pgtrickle.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
+                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is 'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_settings_check() is
+    'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
@@ -197,7 +204,8 @@ create trigger pgt_settings_check
     execute function pgtrickle.pgt_settings_check();
 comment on trigger pgt_settings_check on pgtrickle.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
+-- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
 create function pgtrickle.pgt_setting(p_name text)
@@ -210,10 +218,13 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled', 'inbox_enabled') then '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
@@ -242,7 +253,9 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is 'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the spec. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_setting(text) is
+    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
+    'spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -256,7 +269,8 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_origin is
+    'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
@@ -272,7 +286,8 @@ create table pgtrickle.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table pgtrickle.pgt_version_history is 'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_version_history is
+    'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table pgtrickle.pgt_tasks (
@@ -281,31 +296,40 @@ create table pgtrickle.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
-    inbox_name                  text        not null primary key,
-    inbox_schema                name        not null,
-    inbox_table                 name        not null,
-    is_managed                  boolean     not null,
-    id_column                   name        not null,
-    event_type_column           name        not null,
-    processed_at_column         name        not null,
-    retry_count_column          name        not null,
-    error_column                name        not null,
-    received_at_column          name        not null,
-    max_retries                 integer     not null,
-    max_attempts                integer     not null,
-    schedule                    text        not null,
-    with_dead_letter            boolean     not null,
-    with_stats                  boolean     not null,
-    processed_retention         interval,
-    dead_letter_retention       interval,
-    degraded_pending_age        interval    not null,
-    critical_pending_age        interval    not null,
-    degraded_dlq                bigint      not null,
-    created_at                  timestamptz not null default now()
+    inbox_name            text        not null primary key,
+    inbox_schema          name        not null,
+    inbox_table           name        not null,
+    is_managed            boolean     not null,
+    id_column             name        not null,
+    event_type_column     name        not null,
+    processed_at_column   name        not null,
+    retry_count_column    name        not null,
+    error_column          name        not null,
+    received_at_column    name        not null,
+    max_retries           integer     not null,
+    max_attempts          integer     not null,
+    has_delay             boolean     not null,
+    schedule              text        not null,
+    due_after             interval,
+    last_due              name,
+    with_dead_letter      boolean     not null,
+    with_stats            boolean     not null,
+    processed_retention   interval,
+    dead_letter_retention interval,
+    degraded_pending_age  interval    not null,
+    critical_pending_age  interval    not null,
+    degraded_dlq          bigint      not null,
+    claim_cursor          name        not null,
+    rescan_after          name        not null,
+    alone_until           name        not null,
+    high_watermark        name        not null,
+    received              name        not null,
+    created_at            timestamptz not null default now()
 );
 comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each. (Sluice: shop in pgtrickle)';
 
@@ -318,33 +342,163 @@ comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out no
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
--- floor_at: every pending message received before it is listed in the inbox's requeue table.
--- counted_at: messages received before it are counted in the inbox's totals; later ones are counted where they are.
--- folded_no: every delta up to this number is in the totals, or was rolled back.
+-- low_watermark: every pending message received before it is in the retry queue.
+-- counted_at: messages received before it are counted in the totals; later ones are counted where they are.
+-- folded_no: every delta of the inbox up to this number is in the totals, or was rolled back.
 -- received_no: the inbox's sequence of received messages counts those since counted_at from this number on.
--- fence_*: who was writing when the next values were noted; they count once all of those have ended.
---
+-- high_*: who was writing when the next values were noted; they count once all of those have ended.
+-- has_folded: deltas were added to the totals since, so there is something to settle.
 -- noted_at, cursor_at, stuck_at: where the cursor was at noted_at, and about half a minute earlier.
 --
 -- A row is added rather than updated, so that reading the newest stays one index probe behind an old transaction.
 create table pgtrickle.pgt_inbox_progress (
     inbox_name    text        not null,
     no            bigint      not null generated always as identity,
-    floor_at      timestamptz not null default '-infinity',
+    low_watermark timestamptz not null default '-infinity',
     counted_at    timestamptz not null default '-infinity',
     folded_no     bigint      not null default 0,
     received_no   bigint      not null default 0,
-    fence_at      timestamptz not null default '-infinity',
-    fence_no      bigint      not null default 0,
-    fence_read_at timestamptz not null default '-infinity',
-    fence_received bigint     not null default 0,
-    fence_holders text[]      not null default '{}',
+    has_folded    boolean     not null default true,
+    high_at       timestamptz not null default '-infinity',
+    high_no       bigint      not null default 0,
+    high_read_at  timestamptz not null default '-infinity',
+    high_received bigint      not null default 0,
+    high_holders  text[]      not null default '{}',
     noted_at      timestamptz not null default '-infinity',
     cursor_at     timestamptz not null default '-infinity',
     stuck_at      timestamptz not null default '-infinity',
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is 'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_inbox_progress is
+    'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
+
+-- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
+--
+-- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so a
+-- number
+-- below one that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
+--
+-- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
+-- are counted where they are.
+create table pgtrickle.pgt_inbox_deltas (
+    inbox_name    text        collate "C" not null,
+    no            bigint      not null generated always as identity,
+    at            timestamptz not null default clock_timestamp(),
+    event_type    text,
+    received_at   timestamptz,
+    received      bigint      not null default 0,
+    processed     bigint      not null default 0,
+    dead_letter   bigint      not null default 0,
+    processing_us bigint      not null default 0,
+    finished      bigint      not null default 0,
+    calls         bigint      not null default 0,
+    duplicates    bigint      not null default 0,
+    listed        bigint      not null default 0, -- rows that may need an entry in the retry queue
+    died          bigint      not null default 0, -- rows that are or were dead letters
+    last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
+    last_id       text collate "C",
+    primary key (inbox_name, no)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+comment on table pgtrickle.pgt_inbox_deltas is
+    'Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
+
+-- Finds how far claims of an inbox have come among messages that share one received_at.
+create index pgt_inbox_deltas_last on pgtrickle.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
+comment on index pgtrickle.pgt_inbox_deltas_last is 'Finds how far claims of an inbox have come among messages that share one received_at.';
+
+-- What happened in each inbox in each second of the last minute, up to the last fold.
+create table pgtrickle.pgt_inbox_rates (
+    inbox_name text        collate "C" not null,
+    second     timestamptz not null,
+    finished   bigint      not null default 0,
+    calls      bigint      not null default 0,
+    duplicates bigint      not null default 0,
+    primary key (inbox_name, second)
+);
+comment on table pgtrickle.pgt_inbox_rates is
+    'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
+
+-- Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones,
+-- late arrivals, and what a worker claimed and gave back.
+--
+-- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
+create table pgtrickle.pgt_inbox_retry_queue (
+    inbox_name  text        collate "C" not null,
+    event_id    text        collate "C" not null,
+    received_at timestamptz not null,
+    due_at      timestamptz not null,
+    primary key (inbox_name, event_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+comment on table pgtrickle.pgt_inbox_retry_queue is
+    'Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed '
+    'ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
+
+-- The order in which claims take messages of the retry queue.
+create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
+comment on index pgtrickle.pgt_inbox_retry_due is 'The order in which claims take messages of the retry queue.';
+
+-- The processing order of messages in the retry queue.
+create index pgt_inbox_retry_received on pgtrickle.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
+comment on index pgtrickle.pgt_inbox_retry_received is 'The processing order of messages in the retry queue.';
+
+-- Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has
+-- deleted (is_expired), so that statistics keep them. A dump keeps only the latter.
+create table pgtrickle.pgt_inbox_totals (
+    inbox_name    text    collate "C" not null,
+    is_expired    boolean not null default false,
+    event_type    text    not null,
+    received      bigint  not null default 0,
+    processed     bigint  not null default 0,
+    dead_letter   bigint  not null default 0,
+    processing_us bigint  not null default 0,
+    primary key (inbox_name, is_expired, event_type)
+) with (fillfactor = 50);
+comment on table pgtrickle.pgt_inbox_totals is
+    'Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has '
+    'deleted (is_expired), so that statistics keep them. A dump keeps only the latter. (Sluice: shop in pgtrickle)';
+
+-- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
+--
+-- A dump keeps the rows of alerts alone: nothing else tells after a restore, and no trigger writes them while messages are restored.
+create table pgtrickle.pgt_inbox_dead (
+    inbox_name text        collate "C" not null,
+    event_id   text        collate "C" not null,
+    is_alert   boolean     not null default false,
+    dead_at    timestamptz not null default clock_timestamp(),
+    alerted    boolean     not null default false,
+    primary key (inbox_name, event_id, is_alert)
+);
+comment on table pgtrickle.pgt_inbox_dead is
+    'The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert). '
+    '(Sluice: shop in pgtrickle)';
+
+-- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
+create index pgt_inbox_dead_age on pgtrickle.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
+comment on index pgtrickle.pgt_inbox_dead_age is
+    'Dead letters by age: those that are still to be alerted, and those whose retention has passed.';
+
+-- What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is
+-- expired.
+create view pgtrickle.pgt_inbox_counted as
+select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 else t.processed end as processed, t.dead_letter,
+       t.processing_us, case when t.is_expired then t.processed else 0 end as expired
+from pgtrickle.pgt_inbox_totals t
+union all
+select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end,
+       d.processed, d.dead_letter, d.processing_us, 0
+from pgtrickle.pgt_inbox_config c
+left join lateral (
+    select p.folded_no, p.counted_at
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = c.inbox_name
+    order by p.no desc
+    limit 1
+) p on true
+join pgtrickle.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
+where d.event_type is not null;
+comment on view pgtrickle.pgt_inbox_counted is
+    'What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has '
+    'deleted is expired. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 -- Reads and writes nothing.
@@ -381,42 +535,75 @@ begin
     return v_bucket = p_worker_id;
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
+    'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_0 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_0 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_1 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_2 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_3 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_4 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_5 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_6 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
 -- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is 'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_7 is
+    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 
--- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it
--- has become a dead letter.
+-- The configuration of an inbox; an error if there is none of this name.
+-- Reads pgt_inbox_config.
+create function pgtrickle.pgt_inbox(p_inbox text)
+    returns pgtrickle.pgt_inbox_config
+    language plpgsql
+    stable
+as $function$
+declare
+    v_inbox record;
+begin
+    select c.* into v_inbox from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox;
+    if not found then
+        raise exception using
+                errcode = '42704',
+                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+                detail = 'Extension shop has no inbox of this name.',
+                hint = 'Its inboxes: order_events, payments.';
+    end if;
+    return v_inbox;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox(text) is
+    'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
+
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then
+-- it has become a dead letter.
 -- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
 -- From inboxes.max_attempts in the spec.
 --
@@ -440,7 +627,13 @@ begin
     from pgtrickle.pgt_inbox_config c
     where c.inbox_name = p_inbox;
     -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
-    execute format($sql$select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax from %I.%I i where i.event_id = $2$sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
+    execute format(
+        $sql$
+        select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax
+        from %I.%I i
+        where i.event_id = $2
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table
+    )
     into v_hash, v_locker
     using p_inbox, p_event_id;
     if v_locker = p_locker then
@@ -474,23 +667,30 @@ begin
     perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_finish_attempts.
-        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+        execute format(
+            'update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
+            v_inbox.inbox_schema, v_inbox.inbox_table
+        )
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
-    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told from it.
+    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told
+    -- from it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is 'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then it has become a dead letter. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is
+    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: '
+    'then it has become a dead letter. (Sluice: shop in pgtrickle)';
 
--- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many.
--- Reads pgt_inbox_config, pgt_inbox_progress and the inbox's requeue; reads and writes the inbox, pgt_attempts_0 and so on.
+-- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how
+-- many.
+-- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_retry_queue; reads and writes the inbox, pgt_attempts_0 and so on.
 -- From inboxes.max_attempts in the spec.
-create function pgtrickle.pgt_finish_attempts(p_inbox text, p_requeue text)
+create function pgtrickle.pgt_finish_attempts(p_inbox text)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -498,16 +698,15 @@ create function pgtrickle.pgt_finish_attempts(p_inbox text, p_requeue text)
     set jit = off
 as $function$
 declare
-    v_inbox  record;
+    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
     v_hashes bigint[];
     v_count  bigint;
     v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
 begin
-    select c.inbox_schema, c.inbox_table, c.max_retries, c.max_attempts into v_inbox
-    from pgtrickle.pgt_inbox_config c
-    where c.inbox_name = p_inbox;
     -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
-    select array_agg(s.hash) filter (where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null)
+    select array_agg(s.hash) filter (
+               where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
+           )
     into v_hashes
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
@@ -532,23 +731,30 @@ begin
 
     -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
     execute format($sql$
-        update %1$I.%2$I i
+        update %1$s i
         set retry_count = greatest(i.retry_count, $3), error = $4
         where i.event_id = any (array(
             select o.event_id
             from (
-                (select q.event_id from %1$I.%3$I q where q.due_at <= clock_timestamp() order by q.due_at, q.event_id limit 1000)
+                (
+                    select q.event_id
+                    from pgtrickle.pgt_inbox_retry_queue q
+                    where q.inbox_name = $1 and q.due_at <= clock_timestamp()
+                    order by q.due_at, q.event_id
+                    limit 1000
+                )
                 union
-                (select n.event_id from %1$I.%2$I n where n.received_at >= $5 order by n.received_at, n.event_id limit 1000)
+                (select n.event_id from %1$s n where n.received_at >= $5 order by n.received_at, n.event_id limit 1000)
             ) f
-            join %1$I.%2$I o on o.event_id = f.event_id
+            join %1$s o on o.event_id = f.event_id
             where ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303) = any ($2)
               and o.processed_at is null and o.retry_count < $3
             for update of o skip locked
         ))
-        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table, p_requeue)
-    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed', coalesce((
-        select p.floor_at
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed',
+        coalesce((
+        select p.low_watermark
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = p_inbox
         order by p.no desc
@@ -558,7 +764,994 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_finish_attempts(text, text) is 'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_finish_attempts(text) is
+    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns '
+    'how many. (Sluice: shop in pgtrickle)';
+
+-- Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception.
+-- Reads pgt_inbox_progress; writes pgt_inbox_deltas.
+create function pgtrickle.pgt_inbox_moved()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = tg_argv[0]
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+    values (tg_argv[0], old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
+           (tg_argv[0], new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+    return null;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_moved() is
+    'Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception. (Sluice: shop in '
+    'pgtrickle)';
+
+revoke execute on function pgtrickle.pgt_inbox_moved() from public;
+
+-- Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted.
+-- Reads the statement's rows, pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+create function pgtrickle.pgt_inbox_deleted()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox   text := tg_argv[0];
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = v_inbox);
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = v_inbox
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+begin
+    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+    select v_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
+    from old_rows o
+    group by 2, 3;
+
+    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
+    select v_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
+           -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where o.processed_at is not null), 0)
+    from old_rows o
+    where o.processed_at is not null or o.retry_count >= v_retries
+    group by o.event_type;
+
+    delete from pgtrickle.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = v_inbox and q.event_id = o.event_id;
+    delete from pgtrickle.pgt_inbox_dead d using old_rows o where d.inbox_name = v_inbox and d.event_id = o.event_id;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_deleted() is
+    'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted. (Sluice: shop in '
+    'pgtrickle)';
+
+revoke execute on function pgtrickle.pgt_inbox_deleted() from public;
+
+-- Empties all that is derived from the inbox that the trigger names when its table is truncated. Counts of expired messages stay.
+-- Writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress.
+--
+-- The trigger's arguments are the inbox and its sequence of received messages.
+create function pgtrickle.pgt_inbox_truncated()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    p_inbox text := tg_argv[0];
+begin
+    -- Wait for a running fold: what it moves must be seen by the deletes below.
+    perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+    delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+    delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+    delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox;
+    -- None of those received so far is there any more.
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
+    select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
+           coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = p_inbox;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_truncated() is
+    'Empties all that is derived from the inbox that the trigger names when its table is truncated. Counts of expired messages stay. '
+    '(Sluice: shop in pgtrickle)';
+
+revoke execute on function pgtrickle.pgt_inbox_truncated() from public;
+
+-- Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical
+-- replication changes messages, one by one.
+-- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+create function pgtrickle.pgt_inbox_applied()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox   text := tg_argv[0];
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = v_inbox);
+    v_update  boolean := tg_op = 'UPDATE';
+    v_counted timestamptz := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = v_inbox
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+    v_pending boolean := false;
+    v_dead    boolean := false;
+begin
+    -- A restore may have enabled this trigger for everybody: then the others have done it.
+    if current_setting('session_replication_role') <> 'replica' then
+        return null;
+    end if;
+
+    if v_update then
+        v_pending := new.processed_at is null and new.retry_count < v_retries;
+        v_dead := new.processed_at is null and new.retry_count >= v_retries;
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+        select v_inbox, n.event_type, n.processed, v_dead::integer,
+               n.processed * (case when isfinite(n.processed_at) and isfinite(n.received_at)
+                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint, n.processed
+        from (select new.event_type, new.processed_at, new.received_at, (new.processed_at is not null)::integer as processed) n
+        where not v_pending;
+    else
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        values (v_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
+    end if;
+    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+    select v_inbox, o.event_type, -o.processed, o.processed - 1,
+           -o.processed * (case when isfinite(o.processed_at) and isfinite(o.received_at)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint, -o.processed * v_update::integer
+    from (select old.event_type, old.processed_at, old.received_at, (old.processed_at is not null)::integer as processed) o
+    where old.processed_at is not null or old.retry_count >= v_retries;
+
+    if not v_pending or new.event_id <> old.event_id then
+        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = v_inbox and q.event_id = old.event_id;
+    end if;
+    if not v_dead or new.event_id <> old.event_id then
+        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = v_inbox and d.event_id = old.event_id;
+    end if;
+    if v_pending then
+        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        values (
+            v_inbox, new.event_id, new.received_at,
+            -- Not all inboxes have the column.
+            coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
+        )
+        on conflict (inbox_name, event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    elsif v_dead then
+        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values (v_inbox, new.event_id) on conflict do nothing;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_applied() is
+    'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical '
+    'replication changes messages, one by one. (Sluice: shop in pgtrickle)';
+
+revoke execute on function pgtrickle.pgt_inbox_applied() from public;
+
+-- Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table.
+-- Reads pgt_inbox_counted, pgt_inbox_rates, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
+--
+-- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
+-- includes what was rolled back since, or is not committed yet; the inbox's statistics count them one by one.
+create function pgtrickle.pgt_inbox_summary(
+    p_inbox text,
+    out pending_count bigint,
+    out dlq_count bigint,
+    out processed_count bigint,
+    out processing_us bigint,
+    out finished bigint,
+    out calls bigint,
+    out duplicates bigint,
+    out oldest_pending_age_sec numeric
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_at    record;
+    v_new   bigint;
+    v_since timestamptz := clock_timestamp() - interval '1 minute';
+begin
+    select coalesce(p.low_watermark, '-infinity') as low_watermark, coalesce(p.counted_at, '-infinity') as counted_at,
+           coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
+    into v_at
+    from (select) one
+    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = p_inbox
+    order by p.no desc
+    limit 1;
+
+    -- The oldest takes two index probes: one above the low watermark, one in the retry queue.
+    -- An infinite received_at has no age that json could show: a thousand years stand for it.
+    execute format($sql$
+        select (select count(*) from (select from %1$s i where i.received_at >= $2 order by i.received_at, i.event_id limit 1001) n),
+               greatest(0, round(extract(epoch from clock_timestamp() - min(
+                   least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp())
+               )), 3))
+        from (
+            (
+                select i.received_at
+                from %1$s i
+                where i.received_at >= $3 and i.processed_at is null and i.retry_count < $4
+                order by i.received_at, i.event_id
+                limit 1
+            )
+            union all
+            (
+                select i.received_at
+                from pgtrickle.pgt_inbox_retry_queue q
+                join %1$s i on i.event_id = q.event_id
+                where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                order by q.received_at, q.event_id
+                limit 1
+            )
+        ) o
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    into v_new, oldest_pending_age_sec
+    using p_inbox, v_at.counted_at, v_at.low_watermark, v_inbox.max_retries;
+    if v_new > 1000 then
+        v_new := greatest(
+            v_new,
+            coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) - v_at.received_no + (
+                select coalesce(sum(d.received), 0)::bigint
+                from pgtrickle.pgt_inbox_deltas d
+                where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.received_at >= v_at.counted_at
+            )
+        );
+    end if;
+    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
+           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
+    into pending_count, dlq_count, processed_count, processing_us
+    from pgtrickle.pgt_inbox_counted c
+    where c.inbox_name = p_inbox;
+
+    select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
+    into finished, calls, duplicates
+    from (
+        select r.finished, r.calls, r.duplicates from pgtrickle.pgt_inbox_rates r where r.inbox_name = p_inbox and r.second > v_since
+        union all
+        select d.finished, d.calls, d.duplicates
+        from pgtrickle.pgt_inbox_deltas d
+        where d.inbox_name = p_inbox and d.at > v_since and d.no > v_at.folded_no
+    ) r;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_summary(text) is
+    'Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table. (Sluice: '
+    'shop in pgtrickle)';
+
+-- Adds the deltas of an inbox to its totals and rates; returns how many.
+-- Writes pgt_inbox_progress; moves pgt_inbox_deltas into pgt_inbox_totals and pgt_inbox_rates.
+create function pgtrickle.pgt_inbox_fold(p_inbox text)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_no         bigint;
+    v_folded_no  bigint;
+    v_counted_at timestamptz;
+    v_from       bigint;
+    v_count      bigint;
+begin
+    select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = p_inbox
+    order by p.no desc
+    limit 1;
+    v_counted_at := coalesce(v_counted_at, '-infinity');
+
+    perform
+    from pgtrickle.pgt_inbox_deltas d
+    where d.inbox_name = p_inbox and d.no > coalesce(v_folded_no, 0) and d.event_type is not null
+    limit 1;
+    if not found then
+        return 0::bigint;
+    end if;
+
+    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
+    -- nothing is left but how far claims have come (see below).
+    v_from := least(
+        coalesce(v_folded_no, -1) + 1,
+        (select min(d.no) from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.last_at is not null)
+    );
+    with gone as (
+        delete from pgtrickle.pgt_inbox_deltas d
+        where d.inbox_name = p_inbox and d.no >= v_from
+        returning d.*
+    ),
+    counted as (
+        insert into pgtrickle.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
+        -- What was received later than counted_at is counted where it is, or no longer there.
+        select p_inbox, g.event_type,
+               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < v_counted_at), 0),
+               sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
+        from gone g
+        where g.event_type is not null
+        group by g.event_type
+        on conflict (inbox_name, is_expired, event_type) do update
+            set received = t.received + excluded.received,
+                processed = t.processed + excluded.processed,
+                dead_letter = t.dead_letter + excluded.dead_letter,
+                processing_us = t.processing_us + excluded.processing_us
+    ),
+    -- Of those, the number that was received tells until the next settling: less what is gone.
+    lessened as (
+        update pgtrickle.pgt_inbox_progress p
+        set received_no = p.received_no - l.received
+        from (select sum(g.received) as received from gone g where g.received_at >= v_counted_at) l
+        where p.inbox_name = p_inbox and p.no = v_no and l.received <> 0
+    ),
+    rated as (
+        insert into pgtrickle.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
+        select p_inbox, date_trunc('second', g.at), sum(g.finished), sum(g.calls), sum(g.duplicates)
+        from gone g
+        where g.finished <> 0 or g.calls <> 0
+        group by date_trunc('second', g.at)
+        on conflict (inbox_name, second) do update
+            set finished = r.finished + excluded.finished,
+                calls = r.calls + excluded.calls,
+                duplicates = r.duplicates + excluded.duplicates
+    ),
+    -- Claims still want to know how far they have come.
+    kept as (
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id)
+        select p_inbox, g.last_at, g.last_id
+        from gone g
+        where g.last_at is not null
+        order by g.no desc
+        limit 1
+    )
+    select count(*) filter (where g.event_type is not null) into v_count from gone g;
+
+    update pgtrickle.pgt_inbox_progress p set has_folded = true where p.inbox_name = p_inbox and p.no = v_no and not p.has_folded;
+    delete from pgtrickle.pgt_inbox_rates r
+    where r.inbox_name = p_inbox and r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_fold(text) is
+    'Adds the deltas of an inbox to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
+
+-- Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many.
+-- Reads and locks messages; writes pgt_inbox_retry_queue.
+create function pgtrickle.pgt_inbox_list(p_inbox text, p_from timestamptz, p_cursor timestamptz, p_to timestamptz, p_stuck_at timestamptz)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_now   timestamptz := clock_timestamp();
+    v_count bigint;
+begin
+    execute format($sql$
+        with passed as (
+            select i.event_id, i.received_at, %2$s as due_at
+            from %1$s i
+            where i.received_at >= $2
+              and i.received_at < least($4, $3)
+              and i.processed_at is null and i.retry_count < $6
+              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+            order by i.received_at, i.event_id
+            limit 1000
+            for update of i skip locked
+        ),
+        -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the low watermark.
+        given_back as (
+            select i.event_id, i.received_at, %2$s as due_at
+            from (
+                select n.event_id, n.xmax as locker
+                from %1$s n
+                where n.received_at >= greatest($2, $3) and n.received_at < $4
+                order by n.received_at, n.event_id
+                limit 1000
+            ) n
+            join %1$s i on i.event_id = n.event_id
+            where n.locker <> '0'::xid
+              and i.processed_at is null and i.retry_count < $6
+              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+            for update of i skip locked
+        ),
+        held as (
+            select i.event_id, i.received_at, %2$s as due_at
+            from %1$s i
+            where i.received_at >= $2
+              and i.received_at < least($4, $5)
+              and i.processed_at is null and i.retry_count < $6
+              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+            order by i.received_at, i.event_id
+            limit 1000
+        )
+        insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+        select $1, p.event_id, p.received_at, p.due_at
+        from (select * from passed union select * from given_back union select * from held) p
+        on conflict (inbox_name, event_id) do nothing
+        $sql$,
+        format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass,
+        case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
+    using p_inbox, p_from, p_cursor, p_to, p_stuck_at, v_inbox.max_retries, v_now;
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz) is
+    'Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many. '
+    '(Sluice: shop in pgtrickle)';
+
+-- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many messages
+-- it put into the retry queue.
+-- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
+--
+-- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
+-- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the high
+-- watermark, lists and counts as late. Pending messages that claims have passed are listed here, before the low watermark passes them.
+create function pgtrickle.pgt_inbox_settle(p_inbox text)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox       record := pgtrickle.pgt_inbox(p_inbox);
+    v_table       regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_sequence    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
+    v_was         record;
+    v_now         timestamptz := clock_timestamp();
+    v_holders     text[];
+    v_high        timestamptz;
+    v_sure        timestamptz;
+    v_sure_no     bigint;
+    v_read        record; -- when the messages received were read, and how many there were
+    v_since       record; -- the same for the moment that is sure
+    v_received_no bigint;
+    v_cursor      timestamptz;
+    v_low         timestamptz;
+    v_note        boolean;
+    v_idle        boolean;
+    v_folded      boolean;
+    v_listed      bigint := 0::bigint;
+    v_no          bigint;
+begin
+    -- An older snapshot does not see what ended since, so it cannot settle anything.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        return 0::bigint;
+    end if;
+    select p.* into v_was
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = p_inbox
+    order by p.no desc
+    limit 1;
+    if not found then
+        insert into pgtrickle.pgt_inbox_progress (inbox_name, has_folded) values (p_inbox, false) returning * into v_was;
+    end if;
+
+    -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
+    v_high := to_timestamp(
+        setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
+    );
+    v_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0);
+    select coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) as received,
+           clock_timestamp() as at
+    into v_read;
+    select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
+    from pg_locks l
+    where l.locktype = 'relation'
+      and l.relation = v_table
+      and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+      and l.pid is distinct from pg_backend_pid();
+
+    -- Prepared transactions change their name: while there is one, nothing is sure.
+    if exists (select from unnest(v_holders) h where h like '-1/%') then
+        return 0::bigint;
+    elsif v_holders = '{}' then
+        v_sure := v_high;
+        v_sure_no := v_no;
+        v_since := v_read;
+    elsif not v_holders && v_was.high_holders then
+        v_sure := v_was.high_at;
+        v_sure_no := v_was.high_no;
+        select v_was.high_received as received, v_was.high_read_at as at into v_since;
+    else
+        return 0::bigint;
+    end if;
+    -- Idle: nothing was written since.
+    if v_holders = '{}' and v_was.high_holders = '{}' and not v_was.has_folded then
+        execute format('select not exists (select from %s i where i.received_at >= $1 and i.received_at < $2)', v_table)
+        into v_idle
+        using v_was.counted_at, v_sure;
+        if v_idle then
+            return 0::bigint;
+        end if;
+    end if;
+
+    -- Whoever was writing has ended, so this fold completes the numbers up to the high watermark's.
+    v_folded := pgtrickle.pgt_inbox_fold(p_inbox) > 0;
+    -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
+    v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no = v_was.no);
+    if v_sure > v_was.counted_at then
+        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
+        execute format($sql$
+            select $1 - (select count(*) from %1$s i where i.received_at >= $2 and i.received_at < $3)
+                      - (select count(*) from %1$s i where i.received_at > $4)
+            $sql$, v_table)
+        into v_received_no
+        using v_since.received, v_sure, v_since.at, v_read.at + interval '1 second';
+    end if;
+    v_sure := greatest(v_sure, v_was.counted_at);
+    execute format($sql$
+        insert into pgtrickle.pgt_inbox_totals as t (inbox_name, event_type, received)
+        select $1, c.event_type, sum(c.received)
+        from (
+            select i.event_type, count(*) as received
+            from %s i
+            where i.received_at >= $2 and i.received_at < $3
+            group by i.event_type
+            union all
+            select d.event_type, -d.received
+            from pgtrickle.pgt_inbox_deltas d
+            where d.inbox_name = $1 and d.no > $4 and d.received_at >= $2 and d.received_at < $3
+        ) c
+        group by c.event_type
+        on conflict (inbox_name, is_expired, event_type) do update set received = t.received + excluded.received
+        $sql$, v_table)
+    using p_inbox, v_was.counted_at, v_sure, v_was.folded_no;
+
+    v_low := greatest(v_was.low_watermark, v_sure);
+    v_cursor := timestamptz 'epoch' + interval '1 microsecond'
+        * coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass), 0);
+    -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
+    -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
+    v_listed := pgtrickle.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
+    -- The low watermark stops before the first pending message that is not listed.
+    execute format($sql$
+        select greatest($2, least($3, (
+            select i.received_at
+            from %s i
+            where i.received_at >= $2
+              and i.received_at < $3
+              and i.processed_at is null and i.retry_count < $4
+              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+            order by i.received_at, i.event_id
+            limit 1
+        )))
+        $sql$, v_table)
+    into v_low
+    using p_inbox, v_was.low_watermark, v_low, v_inbox.max_retries;
+    -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
+    v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    insert into pgtrickle.pgt_inbox_progress (
+        inbox_name, low_watermark, counted_at, folded_no, received_no, has_folded,
+        high_at, high_no, high_read_at, high_received, high_holders, noted_at, cursor_at, stuck_at
+    ) values (
+        p_inbox, v_low, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_folded,
+        v_high, v_no, v_read.at, v_read.received, v_holders,
+        case when v_note then v_now else v_was.noted_at end,
+        case when v_note then v_cursor else v_was.cursor_at end,
+        case when v_note then v_was.cursor_at else v_was.stuck_at end
+    );
+    delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
+    return v_listed;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_settle(text) is
+    'Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many '
+    'messages it put into the retry queue. (Sluice: shop in pgtrickle)';
+
+-- Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing.
+-- Reads pgt_inbox_counted, the inbox, pgt_inbox_retry_queue; writes pgt_inbox_progress.
+--
+-- A safety net: should anything ever break the rule of the low watermark, no message stays unseen once the backlog is below a thousand.
+create function pgtrickle.pgt_inbox_audit(p_inbox text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox   record := pgtrickle.pgt_inbox(p_inbox);
+    v_at      record;
+    v_counted bigint;
+    v_found   bigint;
+begin
+    select p.low_watermark, p.counted_at into v_at
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = p_inbox
+    order by p.no desc
+    limit 1;
+    if v_at.low_watermark is null or v_at.low_watermark = '-infinity' then
+        return true;
+    end if;
+    execute format($sql$
+        select (select count(*) from %1$s i where i.received_at >= $3) + coalesce((
+                   select sum(c.received - c.processed - c.dead_letter) from pgtrickle.pgt_inbox_counted c where c.inbox_name = $1
+               ), 0),
+               (
+                   select count(*)
+                   from (
+                       (
+                           select from %1$s i
+                           where i.received_at >= $2
+                             and i.processed_at is null and i.retry_count < $4
+                             and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id)
+                           limit 1001
+                       )
+                       union all
+                       (
+                           select from pgtrickle.pgt_inbox_retry_queue q
+                           join %1$s i on i.event_id = q.event_id
+                           where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                           limit 1001
+                       )
+                   ) f
+               )
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    into v_counted, v_found
+    using p_inbox, v_at.low_watermark, v_at.counted_at, v_inbox.max_retries;
+    if v_found > 1000 or v_found = v_counted then
+        return true;
+    end if;
+
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
+    from pgtrickle.pgt_inbox_progress p
+    where p.inbox_name = p_inbox
+    order by p.no desc
+    limit 1;
+    raise warning using
+        message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
+        hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
+    return false;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_audit(text) is
+    'Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing. '
+    '(Sluice: shop in pgtrickle)';
+
+-- Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many.
+-- Reads the inbox; writes pgt_inbox_dead; notifies pg_trickle_alert.
+create function pgtrickle.pgt_inbox_alert(p_inbox text)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox record;
+    v_most  bigint;
+    v_count bigint := 0::bigint;
+    v_id    text;
+    v_type  text;
+    v_tries integer;
+    v_error text;
+    v_alert text;
+begin
+    perform from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert limit 1;
+    if not found then
+        return v_count;
+    end if;
+    v_inbox := pgtrickle.pgt_inbox(p_inbox);
+    v_most := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
+    for v_id, v_type, v_tries, v_error in execute format($sql$
+        with seen as (
+            update pgtrickle.pgt_inbox_dead d
+            set alerted = true
+            where d.inbox_name = $1 and not d.alerted and not d.is_alert
+            returning d.event_id, d.dead_at
+        ),
+        noted as (
+            insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
+            select $1, s.event_id, true, s.dead_at
+            from seen s
+            on conflict (inbox_name, event_id, is_alert) do nothing
+        )
+        select i.event_id, i.event_type, i.retry_count, i.error
+        from seen s
+        join %s i on i.event_id = s.event_id
+        where i.processed_at is null and i.retry_count >= $2
+        order by s.dead_at, s.event_id
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+        using p_inbox, v_inbox.max_retries
+    loop
+        v_count := v_count + 1;
+        continue when v_count > v_most;
+        -- A notification holds less than 8000 bytes: texts are cut if it would not.
+        for v_length in 0..1 loop
+            v_alert := jsonb_build_object(
+                'type', 'inbox_dlq_message',
+                'inbox', p_inbox,
+                'event_id', case v_length when 0 then v_id else left(v_id, 400) end,
+                'event_type', case v_length when 0 then v_type else left(v_type, 100) end,
+                'retry_count', v_tries,
+                'error', case v_length when 0 then v_error else left(v_error, 100) end
+            )::text;
+            exit when octet_length(v_alert) <= 7900;
+        end loop;
+        perform pg_notify('pg_trickle_alert', v_alert);
+    end loop;
+
+    if v_count > v_most then
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'inbox_dlq_batch',
+            'inbox', p_inbox,
+            'count', v_count - v_most
+        )::text);
+    end if;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_alert(text) is
+    'Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in '
+    'pgtrickle)';
+
+-- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
+-- pending; returns how many. Zero retention keeps for ever.
+-- Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
+create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_inbox     record := pgtrickle.pgt_inbox(p_inbox);
+    v_table     regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_processed interval := coalesce(
+        v_inbox.processed_retention, make_interval(hours =>
+            least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+    );
+    v_dead      interval := coalesce(
+        v_inbox.dead_letter_retention, make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))
+    );
+    v_now       timestamptz := clock_timestamp();
+    v_count     bigint := 0::bigint;
+    v_rows      bigint;
+    v_ids       text[];
+begin
+    if v_processed > interval '0' then
+        execute format($sql$
+            with gone as (
+                delete from %1$s i
+                where i.ctid = any (array(
+                    select o.ctid
+                    from %1$s o
+                    where o.received_at < $4 - $2 and o.processed_at < $4 - $2
+                    order by o.received_at, o.event_id
+                    limit $3
+                    for update skip locked
+                ) || array(
+                    -- Received later than now: the sender's clock is ahead.
+                    select o.ctid
+                    from %1$s o
+                    where o.received_at > $4 and o.processed_at < $4 - $2
+                    order by o.received_at, o.event_id
+                    limit $3
+                    for update skip locked
+                ))
+                returning i.event_type, i.received_at, i.processed_at
+            ),
+            counted as (
+                insert into pgtrickle.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
+                select $1, true, g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at)
+                   then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint)
+                from gone g
+                group by g.event_type
+                order by g.event_type -- two sessions that drain at once lock rows in one order
+                on conflict (inbox_name, is_expired, event_type) do update
+                    set processed = t.processed + excluded.processed,
+                        processing_us = t.processing_us + excluded.processing_us
+            )
+            select count(*) from gone
+            $sql$, v_table)
+        into v_count
+        using p_inbox, v_processed, p_batch_size, v_now;
+    end if;
+
+    if v_dead > interval '0' then
+        execute format($sql$
+            delete from %1$s i
+            where i.ctid = any (array(
+                select o.ctid
+                from pgtrickle.pgt_inbox_dead d
+                join %1$s o on o.event_id = d.event_id
+                where d.inbox_name = $1 and not d.is_alert and d.alerted in (true, false) -- as the index has it
+                  and d.dead_at < $4 - $2 and o.processed_at is null and o.retry_count >= $5
+                limit $3
+                for update of o skip locked
+            ))
+            $sql$, v_table)
+        using p_inbox, v_dead, p_batch_size, v_now, v_inbox.max_retries;
+        get diagnostics v_rows = row_count;
+        v_count := v_count + v_rows;
+    end if;
+
+    -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
+    execute format($sql$
+        select array(
+            select q.event_id
+            from pgtrickle.pgt_inbox_retry_queue q
+            where q.inbox_name = $1
+              and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
+            limit 10000
+            for update skip locked
+        )
+        $sql$, v_table)
+    into v_ids
+    using p_inbox, v_inbox.max_retries;
+    execute format($sql$
+        delete from pgtrickle.pgt_inbox_retry_queue q
+        where q.inbox_name = $1 and q.event_id = any ($3)
+          and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
+        $sql$, v_table)
+    using p_inbox, v_inbox.max_retries, v_ids;
+    get diagnostics v_rows = row_count;
+    return v_count + v_rows;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_drain(text, int4) is
+    'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
+    'pending; returns how many. Zero retention keeps for ever. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
+    'shop in pgtrickle)';
+
+-- Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are.
+-- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
+create function pgtrickle.pgt_inbox_rebuild(p_inbox text)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox    record := pgtrickle.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_sequence regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
+    v_counted  timestamptz;
+    v_since    bigint;
+    v_count    bigint;
+begin
+    execute format('lock table %s in share row exclusive mode', v_table);
+    perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+    delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+    delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+    v_counted := to_timestamp(
+        setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
+    );
+    execute format($sql$
+        insert into pgtrickle.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
+        select $1, n.event_type, count(*) filter (where n.received_at < $2),
+               count(*) filter (where n.processed_at is not null),
+               count(*) filter (where n.processed_at is null and n.retry_count >= $3),
+               coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at)
+                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+        from %s n
+        group by n.event_type
+        $sql$, v_table)
+    using p_inbox, v_counted, v_inbox.max_retries;
+
+    -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
+    delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    if v_inbox.has_delay then
+        execute format($sql$
+            insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+            select $1, i.event_id, i.received_at, i.available_at
+            from %s i
+            where i.processed_at is null and i.retry_count < $2 and i.available_at is not null
+            $sql$, v_table)
+        using p_inbox, v_inbox.max_retries;
+    end if;
+    execute format('select count(*) filter (where i.received_at >= $1), count(*) from %s i', v_table) into v_since, v_count using v_counted;
+    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    values (
+        p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0),
+        coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) - v_since
+    );
+    perform setval(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass, 0, false);
+    perform setval(format('%I.%I', v_inbox.inbox_schema, v_inbox.rescan_after)::regclass, 0, false);
+
+    execute format($sql$
+        delete from pgtrickle.pgt_inbox_dead d
+        where d.inbox_name = $1
+          and not exists (select from %s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
+        $sql$, v_table)
+    using p_inbox, v_inbox.max_retries;
+    execute format($sql$
+        insert into pgtrickle.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+        from %s i
+        left join pgtrickle.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+        where i.processed_at is null and i.retry_count >= $2
+        on conflict (inbox_name, event_id, is_alert) do update
+            set dead_at = excluded.dead_at, alerted = true
+            where excluded.alerted and not d.alerted
+        $sql$, v_table)
+    using p_inbox, v_inbox.max_retries;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_rebuild(text) is
+    'Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are. (Sluice: '
+    'shop in pgtrickle)';
+
+-- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
+-- Reads pgt_inbox_config; writes pgt_tasks; calls what folds, settles, audits and alerts.
+create function pgtrickle.pgt_inbox_tick(p_inbox text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_due   timestamptz;
+begin
+    -- The table comes first, as in whoever truncates it: the other order deadlocks.
+    execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
+    if v_inbox.last_due is not null then
+        execute format('select pgtrickle.%I(clock_timestamp())', v_inbox.last_due) into v_due;
+    end if;
+    perform
+    from pgtrickle.pgt_tasks t
+    where t.task = 'inbox ' || p_inbox || ': counts'
+      and (v_inbox.last_due is null or t.last_run_at < v_due or t.last_run_at > clock_timestamp()) -- or the clock was set back
+      and (v_inbox.due_after is null or t.last_run_at not between clock_timestamp() - v_inbox.due_after and clock_timestamp())
+    for update skip locked;
+    if not found then
+        return;
+    end if;
+    begin
+        perform pgtrickle.pgt_inbox_fold(p_inbox);
+        perform pgtrickle.pgt_inbox_settle(p_inbox);
+        perform pgtrickle.pgt_finish_attempts(p_inbox);
+        perform pgtrickle.pgt_inbox_audit(p_inbox);
+        if v_inbox.with_dead_letter then
+            perform pgtrickle.pgt_inbox_alert(p_inbox);
+        end if;
+        update pgtrickle.pgt_tasks t
+        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+        where t.task = 'inbox ' || p_inbox || ': counts';
+    exception when others then
+        update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
+        raise warning using message = 'inbox ' || p_inbox || ': ' || sqlerrm;
+    end;
+end;
+$function$;
+comment on function pgtrickle.pgt_inbox_tick(text) is
+    'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
@@ -589,7 +1782,9 @@ create table pgtrickle.order_events (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.order_events is 'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events is
+    'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
@@ -599,168 +1794,635 @@ comment on index pgtrickle.order_events_order is 'The processing order of inbox 
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is 'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_claim_cursor is
+    'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is 'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_rescan_after is
+    'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_alone_until is 'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_alone_until is
+    'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in '
+    'pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
 --
--- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.order_events_settle).
-create sequence pgtrickle.order_events_fence minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_fence is 'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
+-- A sequence, because a writer must see it at once, whatever its snapshot (see pgt_inbox_settle).
+create sequence pgtrickle.order_events_high_watermark minvalue 0 start 0;
+comment on sequence pgtrickle.order_events_high_watermark is
+    'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
--- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
+-- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas
+-- instead.
 --
--- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.order_events_summary).
+-- A sequence, because counting in a table would make those who insert wait for each other (see pgt_inbox_summary).
 create sequence pgtrickle.order_events_received minvalue 0 start 1;
-comment on sequence pgtrickle.order_events_received is 'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.order_events_received is
+    'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas '
+    'instead. (Sluice: shop in pgtrickle)';
 
--- Numbers the deltas of inbox order_events.
-create sequence pgtrickle.order_events_delta_no;
-comment on sequence pgtrickle.order_events_delta_no is 'Numbers the deltas of inbox order_events. (Sluice: shop in pgtrickle)';
-
--- Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals.
+-- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
+-- Reads pgtrickle.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- From inboxes.order_events in the spec.
 --
--- Rows are only added, so writers never wait for each other. The number is taken after the transaction id, so that
--- nothing with a number below a fence can still be on its way (see pgt_inbox_progress).
+-- New messages are counted by the time they were received, see pgt_inbox_settle.
+create function pgtrickle.order_events_inserted()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_counted timestamptz;
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.order_events_high_watermark'::regclass));
+begin
+    if v_is_late then
+        v_counted := coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity');
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        values ('order_events', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+    end if;
+
+    if new.processed_at is not null then
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
+        values ('order_events', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
+                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint);
+    elsif new.retry_count >= 3 then
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
+        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
+    elsif v_is_late or new.available_at is not null then
+        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        values ('order_events', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
+        on conflict (inbox_name, event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_inserted() is
+    'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
+    'pgtrickle)';
+
+revoke execute on function pgtrickle.order_events_inserted() from public;
+
+-- Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated.
+-- Reads the statement's rows and pgtrickle.order_events; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_updated()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_many   boolean;
+    v_listed bigint;
+    v_died   bigint;
+begin
+    -- A single message needs no grouping, which would cost as much as all the rest.
+    v_many := exists (select from new_rows offset 1);
+    if not v_many then
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+        select 'order_events', min(c.event_type collate "C"),
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               count(*) filter (where c.processed_at is null and c.retry_count < 3),
+               count(*) filter (where c.retry_count >= 3)
+        from (
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
+    ) c
+        having min(c.event_type collate "C") = max(c.event_type collate "C")
+        returning listed, died into v_listed, v_died;
+    end if;
+
+    if v_many or not found then
+        with d as (
+            insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+            select 'order_events', c.event_type,
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               count(*) filter (where c.processed_at is null and c.retry_count < 3),
+               count(*) filter (where c.retry_count >= 3)
+            from (
+        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
+        from new_rows n
+        union all
+        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+        from old_rows o
+        where (o.processed_at is not null or o.retry_count >= 3)
+    ) c
+            group by c.event_type
+            returning listed, died
+        )
+        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
+    end if;
+
+    -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
+    if (
+        select true
+        from pgtrickle.pgt_inbox_retry_queue q
+        where q.inbox_name = 'order_events'
+        order by q.due_at
+        limit 1
+    ) then
+        delete from pgtrickle.pgt_inbox_retry_queue q
+        using old_rows o
+        where q.inbox_name = 'order_events' and q.event_id = o.event_id
+          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
+              3);
+    end if;
+
+    -- A message that is pending after an update may lie behind the cursor.
+    if v_listed > 0 then
+        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        select 'order_events', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+        from new_rows n
+        where n.processed_at is null and n.retry_count < 3
+        on conflict (inbox_name, event_id) do update
+            set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
+
+    if v_died > 0 then
+        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
+        select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
+        on conflict do nothing;
+
+        delete from pgtrickle.pgt_inbox_dead d
+        using old_rows o
+        where d.inbox_name = 'order_events' and d.event_id = o.event_id
+          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
+              >= 3);
+    end if;
+    return null;
+end;
+$function$;
+comment on function pgtrickle.order_events_updated() is
+    'Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
+
+revoke execute on function pgtrickle.order_events_updated() from public;
+
+-- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
+create trigger sluice_updated
+    after update on pgtrickle.order_events
+    referencing old table as old_rows new table as new_rows
+    for each statement
+    execute function pgtrickle.order_events_updated();
+comment on trigger sluice_updated on pgtrickle.order_events is
+    'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
+
+-- Keeps all that is derived from inbox order_events exact under delete.
+create trigger sluice_deleted
+    after delete on pgtrickle.order_events
+    referencing old table as old_rows
+    for each statement
+    execute function pgtrickle.pgt_inbox_deleted('order_events');
+comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
+
+-- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
+-- statement: a term is 4 % of an insert.
+create trigger sluice_inserted
+    after insert on pgtrickle.order_events
+    for each row
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_high_watermark'::regclass))) is not true
+        or nextval('pgtrickle.order_events_received'::regclass) is null -- never
+        or new.processed_at is not null
+        or new.retry_count::boolean
+        or new.available_at is not null)
+    execute function pgtrickle.order_events_inserted();
+alter table pgtrickle.order_events enable always trigger sluice_inserted;
+comment on trigger sluice_inserted on pgtrickle.order_events is
+    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
+    'each statement: a term is 4 % of an insert.';
+
+-- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
+create trigger sluice_moved
+    after update of event_type, received_at on pgtrickle.order_events
+    for each row
+    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+    execute function pgtrickle.pgt_inbox_moved('order_events');
+alter table pgtrickle.order_events enable always trigger sluice_moved;
+comment on trigger sluice_moved on pgtrickle.order_events is
+    'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
+
+-- Keeps all that is derived from inbox order_events exact under truncate.
+create trigger sluice_truncated
+    after truncate on pgtrickle.order_events
+    for each statement
+    execute function pgtrickle.pgt_inbox_truncated('order_events', 'pgtrickle.order_events_received');
+alter table pgtrickle.order_events enable always trigger sluice_truncated;
+comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under truncate.';
+
+-- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
+create trigger sluice_applied
+    after update or delete on pgtrickle.order_events
+    for each row
+    execute function pgtrickle.pgt_inbox_applied('order_events');
+alter table pgtrickle.order_events enable replica trigger sluice_applied;
+comment on trigger sluice_applied on pgtrickle.order_events is
+    'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
+
+-- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor.
+-- Writes pgt_inbox_deltas if many messages share one received_at.
+-- From inboxes.order_events in the spec.
 --
--- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
--- are counted where they are.
-create table pgtrickle.order_events_deltas (
-    no            bigint      not null primary key default (
-        case when pg_current_xact_id() is not null then nextval('pgtrickle.order_events_delta_no'::regclass) end
-    ),
-    at            timestamptz not null default clock_timestamp(),
-    event_type    text,
-    received_at   timestamptz,
-    received      bigint      not null default 0,
-    processed     bigint      not null default 0,
-    dead_letter   bigint      not null default 0,
-    processing_us bigint      not null default 0,
-    finished      bigint      not null default 0,
-    calls         bigint      not null default 0,
-    duplicates    bigint      not null default 0,
-    listed        bigint      not null default 0, -- rows that may need an entry in the requeue
-    died          bigint      not null default 0, -- rows that are or were dead letters
-    last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
-    last_id       text collate "C"
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.order_events_deltas is 'Changes of the counts of inbox order_events, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
-
--- Finds how far claims of inbox order_events have come among messages that share one received_at.
-create index order_events_deltas_last on pgtrickle.order_events_deltas (no) where last_at is not null;
-comment on index pgtrickle.order_events_deltas_last is 'Finds how far claims of inbox order_events have come among messages that share one received_at.';
-
--- Counts of the messages in inbox order_events per event type, up to the last fold.
-create table pgtrickle.order_events_totals (
-    event_type    text   not null primary key,
-    received      bigint not null default 0,
-    processed     bigint not null default 0,
-    dead_letter   bigint not null default 0,
-    processing_us bigint not null default 0
-) with (fillfactor = 50);
-comment on table pgtrickle.order_events_totals is 'Counts of the messages in inbox order_events per event type, up to the last fold. (Sluice: shop in pgtrickle)';
-
--- What happened in inbox order_events in each second of the last minute, up to the last fold.
-create table pgtrickle.order_events_rates (
-    second     timestamptz not null primary key,
-    finished   bigint      not null default 0,
-    calls      bigint      not null default 0,
-    duplicates bigint      not null default 0
-);
-comment on table pgtrickle.order_events_rates is 'What happened in inbox order_events in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
-
--- Pending messages of inbox order_events that claims must not miss although their cursor has passed them:
--- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
---
--- It may list messages that are no longer pending; it never lacks one that is pending and received before the floor.
-create table pgtrickle.order_events_requeue (
-    event_id    text        collate "C" not null primary key,
-    received_at timestamptz not null,
-    due_at      timestamptz not null
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.order_events_requeue is 'Pending messages of inbox order_events that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
-
--- The order in which claims take requeued messages of inbox order_events.
-create index order_events_requeue_due on pgtrickle.order_events_requeue (due_at, event_id);
-comment on index pgtrickle.order_events_requeue_due is 'The order in which claims take requeued messages of inbox order_events.';
-
--- The processing order of requeued messages of inbox order_events.
-create index order_events_requeue_received on pgtrickle.order_events_requeue (received_at, event_id);
-comment on index pgtrickle.order_events_requeue_received is 'The processing order of requeued messages of inbox order_events.';
-
--- The dead letters of inbox order_events and whether each was alerted.
-create table pgtrickle.order_events_dead (
-    event_id text        collate "C" not null primary key,
-    dead_at  timestamptz not null default clock_timestamp(),
-    alerted  boolean     not null default false
-);
-comment on table pgtrickle.order_events_dead is 'The dead letters of inbox order_events and whether each was alerted. (Sluice: shop in pgtrickle)';
-
--- Dead letters of inbox order_events that are still to be alerted.
-create index order_events_dead_new on pgtrickle.order_events_dead (dead_at) where not alerted;
-comment on index pgtrickle.order_events_dead_new is 'Dead letters of inbox order_events that are still to be alerted.';
-
--- Dead letters of inbox order_events by age, for their retention.
-create index order_events_dead_age on pgtrickle.order_events_dead (dead_at);
-comment on index pgtrickle.order_events_dead_age is 'Dead letters of inbox order_events by age, for their retention.';
-
--- Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them.
-create table pgtrickle.order_events_expired (
-    event_type    text   not null primary key,
-    processed     bigint not null default 0,
-    processing_us bigint not null default 0
-) with (fillfactor = 50);
-comment on table pgtrickle.order_events_expired is 'Counts of processed messages that retention has deleted from inbox order_events, so that statistics keep them. (Sluice: shop in pgtrickle)';
-
--- Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore.
-create table pgtrickle.order_events_alerted (
-    event_id text        collate "C" not null primary key,
-    dead_at  timestamptz not null
-);
-comment on table pgtrickle.order_events_alerted is 'Dead letters of inbox order_events that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
-
--- What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
-create view pgtrickle.order_events_counted as
-with progress as materialized (
-    select p.folded_no, p.counted_at
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'order_events'
-    order by p.no desc
-    limit 1
+-- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
+-- messages at once. The cursor only says where to start looking, so that workers do not walk over each other's rows
+-- or over what is done. What it has passed is found through the retry queue or, when a claim comes out short, by looking back.
+create function pgtrickle.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
+    returns table (
+    event_id text,
+    event_type text,
+    source text,
+    aggregate_id text,
+    payload jsonb,
+    received_at timestamptz,
+    retry_count integer,
+    trace_id text,
+    sequence text,
+    priority integer
 )
-select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0::bigint as expired
-from pgtrickle.order_events_totals t
-union all
-select e.event_type, 0, 0, 0, e.processing_us, e.processed
-from pgtrickle.order_events_expired e
-union all
-select d.event_type,
-       case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
-       d.processed, d.dead_letter, d.processing_us, 0
-from pgtrickle.order_events_deltas d
-where d.event_type is not null
-  and d.no > coalesce((select p.folded_no from progress p), 0);
-comment on view pgtrickle.order_events_counted is 'What is counted of inbox order_events, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
+    language plpgsql
+    -- Queue tables have useless statistics: pin the one plan that is right.
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set enable_material = off -- or each message of the retry queue is compared with all of a small inbox
+    set jit = off
+as $function$
+#variable_conflict use_column
+declare
+    v_now      timestamptz := clock_timestamp();
+    v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    -- Rows that this transaction locked have its number or that of a savepoint, above it.
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_low      timestamptz;
+    v_from_at  timestamptz;
+    v_last_at  timestamptz;
+    v_last_id  text;
+    v_from_id  text := '';
+    v_paused   boolean;
+    v_retries  boolean;
+    v_given_back boolean;
+    v_locker   xid; -- of the row that was claimed last: who had locked it before
+    v_died     boolean; -- the first one that came back
+    v_count    integer := 0;
+    v_rows     integer := 0;
+    v_rescan   bigint;
+begin
+    -- Everything a claim must know, in one query.
+    select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
+           exists (
+               select
+               from (
+                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
+                   from pgtrickle.order_events i
+                   where i.received_at >= k.low_watermark and i.received_at < k.cursor_at
+                   order by i.received_at, i.event_id
+                   limit 8
+               ) i
+               where i.processed_at is null and i.retry_count < 3
+                 and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
+                 and (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
+                  ) is null
+                 and (i.available_at is null or i.available_at <= v_now)
+           )
+    into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
+    from (
+        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
+               exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
+               coalesce((
+        select p.low_watermark
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity') as low_watermark,
+               timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
+        from pgtrickle.order_events_claim_cursor c
+    ) k
+    left join (
+        select d.last_at, d.last_id
+        from pgtrickle.pgt_inbox_deltas d
+        where d.inbox_name = 'order_events' and d.last_at is not null
+        order by d.no desc
+        limit 1
+    ) m on true;
+    if v_paused then
+        return;
+    end if;
 
--- Exact counts of inbox order_events per event type; processed includes what retention has deleted.
-create view pgtrickle.order_events_counts as
+    if (v_retries or v_given_back or p_total_workers is not null)
+       and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now)
+    then
+        p_limit := least(p_limit, 1);
+    end if;
+
+    -- Most of the time the retry queue is empty, and then neither this query nor the look-up of each message below is needed.
+    if v_retries then
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
+            from pgtrickle.pgt_inbox_retry_queue q
+            join pgtrickle.order_events i on i.event_id = q.event_id
+            where q.inbox_name = 'order_events' and q.due_at <= v_now
+              and i.processed_at is null and i.retry_count < 3
+              and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
+              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
+              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+            order by q.due_at, q.event_id
+            limit p_limit
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle.order_events_alone_until'::regclass);
+                continue when v_died;
+            end if;
+            v_count := v_count + 1;
+            return next;
+        end loop;
+        if v_count = p_limit then
+            return;
+        end if;
+    end if;
+
+    -- Start at the cursor, or further where many messages share one received_at. At the low watermark, if messages were given back
+    -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
+    if v_from_at < v_low or v_given_back or p_total_workers is not null then
+        v_from_at := v_low;
+    elsif v_last_at >= v_from_at then
+        v_from_at := v_last_at;
+        v_from_id := v_last_id;
+    end if;
+
+    v_rows := v_count;
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
+        from pgtrickle.order_events i
+        where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
+          and i.processed_at is null and i.retry_count < 3
+          and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
+          and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
+                  ) is null)
+          and (i.available_at is null or i.available_at <= v_now)
+          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+        order by i.received_at, i.event_id
+        limit p_limit - v_count
+        for update of i skip locked
+    loop
+        if v_count = 0 and v_locker <> '0'::xid then
+            v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+            continue when v_died;
+        end if;
+        v_count := v_count + 1;
+        return next;
+    end loop;
+    if v_count > v_rows and p_total_workers is null then
+        -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
+        perform setval('pgtrickle.order_events_claim_cursor'::regclass,
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
+        from pgtrickle.order_events_claim_cursor c;
+        -- The cursor cannot tell messages of one moment from each other.
+        if received_at = v_from_at then
+            insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
+        end if;
+    end if;
+
+    -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
+    -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
+    if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
+        select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
+        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
+            v_now := clock_timestamp();
+            v_rows := v_count;
+            if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+                p_limit := least(p_limit, greatest(v_count, 1));
+            end if;
+            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
+                from pgtrickle.order_events i
+                where i.received_at >= v_low
+                  and (i.received_at, i.event_id) < (v_from_at, v_from_id)
+                  and i.processed_at is null and i.retry_count < 3
+                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
+                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
+                  or mxid_age(i.xmax) > 0
+                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
+                  and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
+                  ) is null)
+                  and (i.available_at is null or i.available_at <= v_now)
+                order by i.received_at, i.event_id
+                limit p_limit - v_count
+                for update of i skip locked
+            loop
+                if v_count = 0 and v_locker <> '0'::xid then
+                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
+                        'pgtrickle.order_events_alone_until'::regclass);
+                    continue when v_died;
+                end if;
+                v_count := v_count + 1;
+                return next;
+            end loop;
+            -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
+            -- it may have been the planning, or a busy machine.
+            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
+                perform setval(
+                    'pgtrickle.order_events_rescan_after'::regclass,
+                        greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint
+                );
+            end if;
+        end if;
+    end if;
+
+    -- There may be others behind one that has become a dead letter.
+    if v_count = 0 and v_died then
+        return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
+    end if;
+end;
+$function$;
+comment on function pgtrickle.order_events_claim(int4, int4, int4) is
+    'Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order. (Sluice: shop '
+    'in pgtrickle)';
+
+-- Stores a message in inbox order_events; false if its id was there, null if it has none.
+-- Writes pgtrickle.order_events and, for the duplicate rate, pgt_inbox_deltas.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_receive(
+    p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
+)
+    returns boolean
+    language plpgsql
+as $function$
+declare
+    v_stored boolean;
+begin
+    if p_event_id is null then
+        return null;
+    end if;
+    insert into pgtrickle.order_events (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
+    on conflict (event_id) do nothing;
+    v_stored := found;
+
+    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+    values ('order_events', p_event_type, 1, case when v_stored then 0 else 1 end);
+    return v_stored;
+end;
+$function$;
+comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is
+    'Stores a message in inbox order_events; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
+
+-- Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by
+-- it.
+-- Writes pgtrickle.order_events.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_mark_processed(p_event_id text)
+    returns boolean
+    language plpgsql
+as $function$
+begin
+    -- clock_timestamp(): the message may have arrived after this transaction began.
+    update pgtrickle.order_events i
+    set processed_at = clock_timestamp()
+    where i.event_id = p_event_id and i.processed_at is null;
+    if found then
+        return true;
+    end if;
+    return (select false from pgtrickle.order_events i where i.event_id = p_event_id);
+end;
+$function$;
+comment on function pgtrickle.order_events_mark_processed(text) is
+    'Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good '
+    'by it. (Sluice: shop in pgtrickle)';
+
+-- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if
+-- another transaction holds the message, -1 if it is processed, null if there is none.
+-- Writes pgtrickle.order_events.
+-- From inboxes.order_events in the spec.
+create function pgtrickle.order_events_mark_failed(p_event_id text, p_error text)
+    returns integer
+    language plpgsql
+as $function$
+declare
+    v_retry_count integer;
+begin
+    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
+    perform
+    from pgtrickle.order_events i
+    where i.event_id = p_event_id and i.processed_at is null
+    for no key update skip locked;
+    if not found then
+        return (select case when i.processed_at is null then 0 else -1 end from pgtrickle.order_events i where i.event_id = p_event_id);
+    end if;
+    update pgtrickle.order_events i
+    set retry_count = i.retry_count + 1,
+        error = left(p_error, 1000),
+        available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+    where i.event_id = p_event_id
+    returning i.retry_count into v_retry_count;
+    return v_retry_count;
+end;
+$function$;
+comment on function pgtrickle.order_events_mark_failed(text, text) is
+    'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if '
+    'another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
+
+-- Pending messages of inbox order_events: not processed, not dead, and due.
+-- From inboxes.order_events in the spec.
+--
+-- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
+-- sort the whole inbox for the first rows, or compare each message with each one of the retry queue.
+create view pgtrickle.order_events_pending as
+(
+    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
+    -- plan this branch for all rows and scan what is done.
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
+    from pgtrickle.order_events i
+    where i.received_at >= coalesce((
+        select p.low_watermark
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'order_events'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
+      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
+    order by i.received_at, i.event_id
+    limit (select null::bigint)
+)
+union all
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
+from pgtrickle.pgt_inbox_retry_queue q
+join pgtrickle.order_events i on i.event_id = q.event_id
+where q.inbox_name = 'order_events'
+  and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+comment on view pgtrickle.order_events_pending is
+    'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+
+-- Dead letters of inbox order_events: messages that failed 3 times.
+-- From inboxes.order_events in the spec.
+create view pgtrickle.order_events_dlq as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
+from pgtrickle.pgt_inbox_dead d
+join pgtrickle.order_events i on i.event_id = d.event_id
+where d.inbox_name = 'order_events' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
+comment on view pgtrickle.order_events_dlq is
+    'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
+
+-- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
+-- From inboxes.order_events in the spec.
+create view pgtrickle.order_events_stats as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
-       sum(c.processed + c.expired)::bigint                  as processed,
-       sum(c.dead_letter)::bigint                            as dead_letter,
-       sum(c.processing_us)::bigint                          as processing_us
+       sum(c.processed + c.expired)::bigint as processed,
+       sum(c.dead_letter)::bigint as dead_letter,
+       round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
     select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle.order_events_counted p
+    from pgtrickle.pgt_inbox_counted p
+    where p.inbox_name = 'order_events'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
     select i.event_type, count(*), 0, 0, 0, 0
@@ -781,1648 +2443,26 @@ from (
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.order_events_counts is 'Exact counts of inbox order_events per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_stats is
+    'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
--- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.order_events_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
--- From inboxes.order_events in the spec.
---
--- New messages are counted by the time they were received, see pgtrickle.order_events_settle.
-create function pgtrickle.order_events_inserted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass));
-begin
-    if v_is_late then
-        v_counted := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-        insert into pgtrickle.order_events_deltas (event_type, received_at, received)
-        values (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    end if;
-
-    if new.processed_at is not null then
-        insert into pgtrickle.order_events_deltas (event_type, processed, processing_us)
-        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
-    elsif new.retry_count >= 3 then
-        insert into pgtrickle.order_events_deltas (event_type, dead_letter) values (new.event_type, 1);
-        insert into pgtrickle.order_events_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
-    elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_inserted() is 'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_inserted() from public;
-
--- Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated.
--- Reads the statement's rows and pgtrickle.order_events, writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_updated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_many   boolean;
-    v_listed bigint;
-    v_died   bigint;
-begin
-    -- A single message needs no grouping, which would cost as much as all the rest.
-    v_many := exists (select from new_rows offset 1);
-    if not v_many then
-        insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select min(c.event_type collate "C"),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           count(*) filter (where c.processed_at is null and c.retry_count < 3),
-           count(*) filter (where c.retry_count >= 3)
-        from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
-        having min(c.event_type collate "C") = max(c.event_type collate "C")
-        returning listed, died into v_listed, v_died;
-    end if;
-
-    if v_many or not found then
-        with d as (
-            insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
-            select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           count(*) filter (where c.processed_at is null and c.retry_count < 3),
-           count(*) filter (where c.retry_count >= 3)
-            from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
-            group by c.event_type
-            returning listed, died
-        )
-        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
-    end if;
-
-    -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    if exists (select from pgtrickle.order_events_requeue q) then
-        delete from pgtrickle.order_events_requeue q
-        using old_rows o
-        where q.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    end if;
-
-    -- A message that is pending after an update may lie behind the cursor.
-    if v_listed > 0 then
-        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3
-        on conflict (event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-
-    if v_died > 0 then
-        insert into pgtrickle.order_events_dead (event_id)
-        select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict (event_id) do nothing;
-
-        delete from pgtrickle.order_events_dead d
-        using old_rows o
-        where d.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    end if;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_updated() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_updated() from public;
-
--- Keeps the counts of inbox order_events exact when a message gets another type or time of reception.
--- Reads pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_moved()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    insert into pgtrickle.order_events_deltas (event_type, received_at, received)
-    values (old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
-           (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_moved() is 'Keeps the counts of inbox order_events exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_moved() from public;
-
--- Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted.
--- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_deleted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    insert into pgtrickle.order_events_deltas (event_type, received_at, received)
-    select o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
-    from old_rows o
-    group by 1, 2;
-
-    insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us)
-    select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where (o.processed_at is not null or o.retry_count >= 3)) c
-    group by c.event_type;
-
-    delete from pgtrickle.order_events_requeue q using old_rows o where q.event_id = o.event_id;
-    delete from pgtrickle.order_events_dead d using old_rows o where d.event_id = o.event_id;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_deleted() is 'Keeps counts, requeue and dead letters of inbox order_events exact when messages are deleted. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_deleted() from public;
-
--- Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_truncated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    -- Wait for a running fold: what it moves must be seen by the deletes below.
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox order_events: counts' for update;
-    delete from pgtrickle.order_events_deltas;
-    delete from pgtrickle.order_events_totals;
-    delete from pgtrickle.order_events_requeue;
-    delete from pgtrickle.order_events_dead;
-    -- None of those received so far is there any more.
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, received_no)
-    select 'order_events', coalesce(max(p.floor_at), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
-           coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0)
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'order_events';
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_truncated() is 'Empties all that is derived from inbox order_events when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_truncated() from public;
-
--- Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages.
--- Reads pgtrickle.order_events, pgtrickle.pgt_inbox_progress; writes pgtrickle.order_events_deltas, pgtrickle.order_events_requeue, pgtrickle.order_events_dead.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_applied()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    -- A restore may have enabled this trigger for everybody: then the others have done it.
-    if current_setting('session_replication_role') <> 'replica' then
-        return null;
-    end if;
-
-    if tg_op = 'UPDATE' then
-        with new_rows as (select new.*),
-             old_rows as (select old.*)
-        insert into pgtrickle.order_events_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           count(*) filter (where c.processed_at is null and c.retry_count < 3),
-           count(*) filter (where c.retry_count >= 3)
-        from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
-        group by c.event_type;
-    else
-        insert into pgtrickle.order_events_deltas (event_type, received_at, received, processed, dead_letter, processing_us)
-        select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-        from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
-    end if;
-
-    delete from pgtrickle.order_events_requeue q
-    where q.event_id = old.event_id
-      and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    delete from pgtrickle.order_events_dead d
-    where d.event_id = old.event_id
-      and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    if tg_op = 'DELETE' then
-        return null;
-    elsif new.processed_at is null and new.retry_count < 3 then
-        insert into pgtrickle.order_events_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
-    elsif new.processed_at is null and new.retry_count >= 3 then
-        insert into pgtrickle.order_events_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
-    end if;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_applied() is 'Keeps counts, requeue and dead letters of inbox order_events exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_applied() from public;
-
--- Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert.
--- Writes pgtrickle.order_events_alerted.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_revived()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    delete from pgtrickle.order_events_alerted a where a.event_id = old.event_id;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.order_events_revived() is 'Forgets that a dead letter of inbox order_events was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.order_events_revived() from public;
-
--- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
-create trigger sluice_updated
-    after update on pgtrickle.order_events
-    referencing old table as old_rows new table as new_rows
-    for each statement
-    execute function pgtrickle.order_events_updated();
-comment on trigger sluice_updated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
-
--- Keeps all that is derived from inbox order_events exact under delete.
-create trigger sluice_deleted
-    after delete on pgtrickle.order_events
-    referencing old table as old_rows
-    for each statement
-    execute function pgtrickle.order_events_deleted();
-comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
-
--- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
--- statement: a term is 4 % of an insert.
-create trigger sluice_inserted
-    after insert on pgtrickle.order_events
-    for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_fence'::regclass))) is not true
-        or nextval('pgtrickle.order_events_received'::regclass) is null -- never
-        or new.processed_at is not null
-        or new.retry_count::boolean
-        or new.available_at is not null)
-    execute function pgtrickle.order_events_inserted();
-alter table pgtrickle.order_events enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.order_events is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
-
--- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.order_events
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.order_events_moved();
-alter table pgtrickle.order_events enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.order_events is 'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
-
--- Keeps all that is derived from inbox order_events exact under truncate.
-create trigger sluice_truncated
-    after truncate on pgtrickle.order_events
-    for each statement
-    execute function pgtrickle.order_events_truncated();
-alter table pgtrickle.order_events enable always trigger sluice_truncated;
-comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under truncate.';
-
--- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
-create trigger sluice_applied
-    after update or delete on pgtrickle.order_events
-    for each row
-    execute function pgtrickle.order_events_applied();
-alter table pgtrickle.order_events enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
-
--- Keeps what inbox order_events has alerted to what is dead.
-create trigger sluice_revived
-    after delete on pgtrickle.order_events_dead
-    for each row
-    when (old.alerted)
-    execute function pgtrickle.order_events_revived();
-alter table pgtrickle.order_events_dead enable always trigger sluice_revived;
-comment on trigger sluice_revived on pgtrickle.order_events_dead is 'Keeps what inbox order_events has alerted to what is dead.';
-
--- Claims pending messages of inbox order_events: due requeued ones first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor; writes pgtrickle.order_events_deltas if many messages share one received_at.
--- From inboxes.order_events in the spec.
---
--- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
--- messages at once. The cursor only says where to start looking, so that workers do not walk over each other's rows
--- or over what is done. What it has passed is found through the requeue or, when a claim comes out short, by looking back.
-create function pgtrickle.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
-    returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
-)
-    language plpgsql
-    -- Queue tables have useless statistics: pin the one plan that is right.
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set enable_material = off -- or each requeued message is compared with all of a small inbox
-    set jit = off
-as $function$
-#variable_conflict use_column
-declare
-    v_now      timestamptz := clock_timestamp();
-    v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
-    v_floor    timestamptz;
-    v_from_at  timestamptz;
-    v_last_at  timestamptz;
-    v_last_id  text;
-    v_from_id  text := '';
-    v_paused   boolean;
-    v_requeued boolean;
-    v_given_back boolean;
-    v_locker   xid; -- of the row that was claimed last: who had locked it before
-    v_died     boolean; -- the first one that came back
-    v_count    integer := 0;
-    v_rows     integer := 0;
-    v_rescan   bigint;
-begin
-    -- Everything a claim must know, in one query.
-    select k.is_paused, k.is_requeued, k.floor_at, k.cursor_at, m.last_at, m.last_id,
-           exists (
-               select
-               from (
-                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
-                   from pgtrickle.order_events i
-                   where i.received_at >= k.floor_at and i.received_at < k.cursor_at
-                   order by i.received_at, i.event_id
-                   limit 8
-               ) i
-               where i.processed_at is null and i.retry_count < 3
-                 and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-                 and (i.available_at is null or i.available_at <= v_now)
-           )
-    into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
-    from (
-        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
-               exists (select from pgtrickle.order_events_requeue q) as is_requeued,
-               coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity') as floor_at,
-               timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
-        from pgtrickle.order_events_claim_cursor c
-    ) k
-    left join (
-        select d.last_at, d.last_id from pgtrickle.order_events_deltas d where d.last_at is not null order by d.no desc limit 1
-    ) m on true;
-    if v_paused then
-        return;
-    end if;
-
-    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
-        p_limit := least(p_limit, 1);
-    end if;
-
-    -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
-    if v_requeued then
-        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-            from pgtrickle.order_events_requeue q
-            join pgtrickle.order_events i on i.event_id = q.event_id
-            where q.due_at <= v_now
-              and i.processed_at is null and i.retry_count < 3
-              and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-            order by q.due_at, q.event_id
-            limit p_limit
-            for update of i skip locked
-        loop
-            if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
-                continue when v_died;
-            end if;
-            v_count := v_count + 1;
-            return next;
-        end loop;
-        if v_count = p_limit then
-            return;
-        end if;
-    end if;
-
-    -- Start at the cursor, or further where many messages share one received_at. At the floor, if messages were given back
-    -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
-    if v_from_at < v_floor or v_given_back or p_total_workers is not null then
-        v_from_at := v_floor;
-    elsif v_last_at >= v_from_at then
-        v_from_at := v_last_at;
-        v_from_id := v_last_id;
-    end if;
-
-    v_rows := v_count;
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-        from pgtrickle.order_events i
-        where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
-          and i.processed_at is null and i.retry_count < 3
-          and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          -- A scalar subquery, since an anti-join might be planned in another order.
-          and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
-          and (i.available_at is null or i.available_at <= v_now)
-          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by i.received_at, i.event_id
-        limit p_limit - v_count
-        for update of i skip locked
-    loop
-        if v_count = 0 and v_locker <> '0'::xid then
-            v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
-            continue when v_died;
-        end if;
-        v_count := v_count + 1;
-        return next;
-    end loop;
-    if v_count > v_rows and p_total_workers is null then
-        -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.order_events_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.order_events_claim_cursor c;
-        -- The cursor cannot tell messages of one moment from each other.
-        if received_at = v_from_at then
-            insert into pgtrickle.order_events_deltas (last_at, last_id) values (received_at, event_id);
-        end if;
-    end if;
-
-    -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
-    -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-    if v_count < p_limit and (v_floor, '') < (v_from_at, v_from_id) then
-        select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
-        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
-            v_now := clock_timestamp();
-            v_rows := v_count;
-            if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
-                p_limit := least(p_limit, greatest(v_count, 1));
-            end if;
-            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-                from pgtrickle.order_events i
-                where i.received_at >= v_floor
-                  and (i.received_at, i.event_id) < (v_from_at, v_from_id)
-                  and i.processed_at is null and i.retry_count < 3
-                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_requeued or (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null)
-                  and (i.available_at is null or i.available_at <= v_now)
-                order by i.received_at, i.event_id
-                limit p_limit - v_count
-                for update of i skip locked
-            loop
-                if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
-                    continue when v_died;
-                end if;
-                v_count := v_count + 1;
-                return next;
-            end loop;
-            -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
-            -- it may have been the planning, or a busy machine.
-            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.order_events_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
-            end if;
-        end if;
-    end if;
-
-    -- There may be others behind one that has become a dead letter.
-    if v_count = 0 and v_died then
-        return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
-    end if;
-end;
-$function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is 'Claims pending messages of inbox order_events: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
-
--- The first pending messages of inbox order_events in processing order, without a lock.
--- Reads pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.pgt_inbox_progress.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_first_pending(p_limit integer)
-    returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-#variable_conflict use_column
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_floor timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    return query
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from (
-            (
-                select i.*
-                from pgtrickle.order_events i
-                where i.received_at >= v_floor
-                  and i.processed_at is null and i.retry_count < 3
-                  and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id
-                limit p_limit
-            )
-            union all
-            (
-                select i.*
-                from pgtrickle.order_events_requeue q
-                join pgtrickle.order_events i on i.event_id = q.event_id
-                where q.due_at <= v_now and i.processed_at is null and i.retry_count < 3
-                order by q.received_at, q.event_id
-                limit p_limit
-            )
-        ) i
-        order by i.received_at, i.event_id
-        limit p_limit;
-end;
-$function$;
-comment on function pgtrickle.order_events_first_pending(int4) is 'The first pending messages of inbox order_events in processing order, without a lock. (Sluice: shop in pgtrickle)';
-
--- Stores a message in inbox order_events; false if its id was there.
--- Writes pgtrickle.order_events and, for the duplicate rate, pgtrickle.order_events_deltas.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_receive(
-    p_event_id text,
-    p_event_type text,
-    p_payload jsonb,
-    p_source text,
-    p_aggregate_id text,
-    p_trace_id text,
-    p_available_at timestamptz
-)
-    returns boolean
-    language plpgsql
-as $function$
-declare
-    v_stored boolean;
-begin
-    insert into pgtrickle.order_events (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
-    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
-    on conflict (event_id) do nothing;
-    v_stored := found;
-
-    insert into pgtrickle.order_events_deltas (event_type, calls, duplicates)
-    values (p_event_type, 1, case when v_stored then 0 else 1 end);
-    return v_stored;
-end;
-$function$;
-comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox order_events; false if its id was there. (Sluice: shop in pgtrickle)';
-
--- Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it.
--- Writes pgtrickle.order_events.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_mark_processed(p_event_id text)
-    returns boolean
-    language plpgsql
-as $function$
-begin
-    -- clock_timestamp(): the message may have arrived after this transaction began.
-    update pgtrickle.order_events i
-    set processed_at = clock_timestamp()
-    where i.event_id = p_event_id and i.processed_at is null;
-    if found then
-        return true;
-    end if;
-
-    perform from pgtrickle.order_events i where i.event_id = p_event_id;
-    if not found then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox order_events holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-    end if;
-    return false;
-end;
-$function$;
-comment on function pgtrickle.order_events_mark_processed(text) is 'Marks a message of inbox order_events as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
-
--- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter.
--- Writes pgtrickle.order_events.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_mark_failed(p_event_id text, p_error text)
-    returns integer
-    language plpgsql
-as $function$
-declare
-    v_retry_count  integer;
-    v_processed_at timestamptz;
-begin
-    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
-    perform
-    from pgtrickle.order_events i
-    where i.event_id = p_event_id and i.processed_at is null
-    for no key update skip locked;
-    if found then
-        update pgtrickle.order_events i
-        set retry_count = i.retry_count + 1,
-            error = left(p_error, 1000),
-            available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
-        where i.event_id = p_event_id
-        returning i.retry_count into v_retry_count;
-        return v_retry_count;
-    end if;
-
-    select i.processed_at into v_processed_at from pgtrickle.order_events i where i.event_id = p_event_id;
-    if not found then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox order_events holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-    end if;
-    raise exception using
-        errcode = '55006',
-        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
-        detail = case
-            when v_processed_at is null then 'Another transaction holds the message in inbox order_events.'
-            else 'The message in inbox order_events is processed.'
-        end,
-        hint = case
-            when v_processed_at is null then 'Go on with the next claim: the worker that holds the message decides on it.'
-            else 'To process it again, replay it with p_include_processed.'
-        end;
-end;
-$function$;
-comment on function pgtrickle.order_events_mark_failed(text, text) is 'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
-
--- Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many.
--- Writes pgtrickle.order_events.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_replay(p_event_ids text[], p_event_type text, p_include_processed boolean)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_count bigint;
-begin
-    if (p_event_ids is null) = (p_event_type is null) then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_ids, p_event_type: give exactly one of them',
-            detail = 'Inbox order_events.',
-            hint = 'To replay all types, select the ids and pass them as p_event_ids.';
-    end if;
-
-    if p_event_type is null then
-        update pgtrickle.order_events i
-        set processed_at = null, retry_count = 0, error = null, available_at = null
-        where i.event_id = any (p_event_ids)
-          and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
-    else
-        update pgtrickle.order_events i
-        set processed_at = null, retry_count = 0, error = null, available_at = null
-        where i.event_type = p_event_type
-          and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
-    end if;
-    get diagnostics v_count = row_count;
-
-    if v_count > 0 then
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_replay',
-            'inbox', 'order_events',
-            'count', v_count,
-            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
-            'include_processed', p_include_processed
-        )::text);
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.order_events_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox order_events pending anew; returns how many. (Sluice: shop in pgtrickle)';
-
--- Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table.
--- Reads pgtrickle.order_events_counted, pgtrickle.order_events_rates, pgtrickle.order_events_deltas, pgtrickle.order_events, pgtrickle.order_events_requeue, pgtrickle.order_events_received.
--- From inboxes.order_events in the spec.
---
--- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
--- includes what was rolled back since, or is not committed yet; pgtrickle.order_events_counts counts them one by one.
-create function pgtrickle.order_events_summary(
-    out pending_count bigint,
-    out dlq_count bigint,
-    out processed_count bigint,
-    out processing_us bigint,
-    out finished bigint,
-    out calls bigint,
-    out duplicates bigint,
-    out oldest_pending_age_sec numeric
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-declare
-    v_at    record;
-    v_new   bigint;
-    v_since timestamptz := clock_timestamp() - interval '1 minute';
-begin
-    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
-    into v_at
-    from (select) one
-    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'order_events'
-    order by p.no desc
-    limit 1;
-
-    select count(*) into v_new
-    from (
-        select
-        from pgtrickle.order_events i
-        where i.received_at >= v_at.counted_at
-        order by i.received_at, i.event_id
-        limit 1001
-    ) n;
-    if v_new > 1000 then
-        v_new := greatest(v_new, coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - v_at.received_no + (
-            select coalesce(sum(d.received), 0)::bigint
-            from pgtrickle.order_events_deltas d
-            where d.no > v_at.folded_no and d.received_at >= v_at.counted_at
-        ));
-    end if;
-    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
-           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
-    into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.order_events_counted c;
-
-    select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
-    into finished, calls, duplicates
-    from (
-        select r.finished, r.calls, r.duplicates from pgtrickle.order_events_rates r where r.second > v_since
-        union all
-        select d.finished, d.calls, d.duplicates
-        from pgtrickle.order_events_deltas d
-        where d.at > v_since and d.no > v_at.folded_no
-    ) r;
-
-    -- Two index probes: the oldest above the floor, and the oldest of the requeue.
-    -- An infinite received_at has no age that json could show: a thousand years stand for it.
-    select greatest(0, round(extract(epoch from clock_timestamp() - min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
-    into oldest_pending_age_sec
-    from (
-        (
-            select i.received_at
-            from pgtrickle.order_events i
-            where i.received_at >= v_at.floor_at and i.processed_at is null and i.retry_count < 3
-            order by i.received_at, i.event_id
-            limit 1
-        )
-        union all
-        (
-            select i.received_at
-            from pgtrickle.order_events_requeue q
-            join pgtrickle.order_events i on i.event_id = q.event_id
-            where i.processed_at is null and i.retry_count < 3
-            order by q.received_at, q.event_id
-            limit 1
-        )
-    ) o;
-end;
-$function$;
-comment on function pgtrickle.order_events_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox order_events; none of it grows with the table. (Sluice: shop in pgtrickle)';
-
--- How inbox order_events is doing, as jsonb.
--- Reads pgtrickle.order_events_summary.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_health()
-    returns jsonb
-    language plpgsql
-    stable
-as $function$
-declare
-    s          record;
-    v_age      numeric;
-    v_status   text;
-    v_average  numeric;
-begin
-    select * into s from pgtrickle.order_events_summary();
-    v_age := coalesce(s.oldest_pending_age_sec, 0);
-    v_average := round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6);
-    v_status := case
-        when v_age >= 120 or s.pending_count >= 100000 then 'critical'
-        when v_age >= 30 or s.pending_count >= 10000 or s.dlq_count >= 10 then 'degraded'
-        else 'healthy'
-    end;
-    return jsonb_build_object(
-        'inbox', 'order_events',
-        'pending_count', s.pending_count,
-        'dlq_count', s.dlq_count,
-        'dead_letter_count', s.dlq_count,
-        'oldest_pending_age_seconds', s.oldest_pending_age_sec,
-        'oldest_pending_age_sec', s.oldest_pending_age_sec,
-        'avg_processing_time_sec', v_average,
-        'throughput_per_minute', s.finished,
-        'throughput_per_sec', round(s.finished / 60.0, 3),
-        'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
-        'status', v_status,
-        'health_status', v_status
-    );
-end;
-$function$;
-comment on function pgtrickle.order_events_health() is 'How inbox order_events is doing, as jsonb. (Sluice: shop in pgtrickle)';
-
--- The state of inbox order_events as inbox_status() reports it.
--- Reads pgtrickle.order_events_summary, pgt_inbox_config, pgt_settings.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_status()
-    returns table (
-    inbox_name text,
-    inbox_table text,
-    is_managed boolean,
-    max_retries integer,
-    retention_hours numeric,
-    pending_count bigint,
-    dlq_count bigint,
-    processed_count bigint,
-    oldest_pending_age_sec numeric,
-    total_bytes bigint,
-    created_at timestamptz
-)
-    language sql
-    stable
-as $function$
-    select 'order_events',
-           'pgtrickle.order_events',
-           true,
-           3,
-           round(extract(epoch from make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
-           s.pending_count,
-           s.dlq_count,
-           s.processed_count,
-           s.oldest_pending_age_sec,
-           pg_total_relation_size('pgtrickle.order_events'::regclass),
-           c.created_at
-    from pgtrickle.order_events_summary() s
-    join pgtrickle.pgt_inbox_config c on c.inbox_name = 'order_events'
-$function$;
-comment on function pgtrickle.order_events_status() is 'The state of inbox order_events as inbox_status() reports it. (Sluice: shop in pgtrickle)';
-
--- The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array.
--- Reads pgtrickle.order_events_dead, pgtrickle.order_events_requeue, pgtrickle.order_events.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_errors()
-    returns jsonb
-    language sql
-    stable
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $function$
-    select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
-    from (
-        select i.error, count(*) as count
-        from (
-            (select d.event_id from pgtrickle.order_events_dead d order by d.dead_at desc limit 1000)
-            union
-            (select q.event_id from pgtrickle.order_events_requeue q order by q.due_at limit 1000)
-        ) f
-        join pgtrickle.order_events i on i.event_id = f.event_id
-        where i.processed_at is null and i.error is not null
-        group by i.error
-        order by count(*) desc, i.error
-        limit 20
-    ) e
-$function$;
-comment on function pgtrickle.order_events_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox order_events, as a jsonb array. (Sluice: shop in pgtrickle)';
-
--- Adds the deltas of inbox order_events to its totals and rates; returns how many.
--- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.order_events_deltas into pgtrickle.order_events_totals and pgtrickle.order_events_rates.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_fold()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_no         bigint;
-    v_folded_no  bigint;
-    v_counted_at timestamptz;
-    v_from       bigint;
-    v_count      bigint;
-begin
-    select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'order_events'
-    order by p.no desc
-    limit 1;
-
-    perform from pgtrickle.order_events_deltas d where d.no > coalesce(v_folded_no, 0) and d.event_type is not null limit 1;
-    if not found then
-        return 0::bigint;
-    end if;
-
-    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
-    -- nothing is left but how far claims have come (see below).
-    v_from := least(coalesce(v_folded_no, -1) + 1, (select min(d.no) from pgtrickle.order_events_deltas d where d.last_at is not null));
-    with gone as (
-        delete from pgtrickle.order_events_deltas d
-        where d.no >= v_from
-        returning d.*
-    ),
-    counted as (
-        insert into pgtrickle.order_events_totals as t (event_type, received, processed, dead_letter, processing_us)
-        -- What was received later than counted_at is counted where it is, or no longer there.
-        select g.event_type,
-               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < coalesce(v_counted_at, '-infinity')), 0),
-               sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
-        from gone g
-        where g.event_type is not null
-        group by g.event_type
-        on conflict (event_type) do update
-            set received = t.received + excluded.received,
-                processed = t.processed + excluded.processed,
-                dead_letter = t.dead_letter + excluded.dead_letter,
-                processing_us = t.processing_us + excluded.processing_us
-    ),
-    -- Of those, the number that was received tells until the next settling: less what is gone.
-    lessened as (
-        update pgtrickle.pgt_inbox_progress p
-        set received_no = p.received_no - l.received
-        from (select sum(g.received) as received from gone g where g.received_at >= coalesce(v_counted_at, '-infinity')) l
-        where p.no = v_no and l.received <> 0
-    ),
-    rated as (
-        insert into pgtrickle.order_events_rates as r (second, finished, calls, duplicates)
-        select date_trunc('second', g.at), sum(g.finished), sum(g.calls), sum(g.duplicates)
-        from gone g
-        where g.finished <> 0 or g.calls <> 0
-        group by date_trunc('second', g.at)
-        on conflict (second) do update
-            set finished = r.finished + excluded.finished,
-                calls = r.calls + excluded.calls,
-                duplicates = r.duplicates + excluded.duplicates
-    ),
-    -- Claims still want to know how far they have come.
-    kept as (
-        insert into pgtrickle.order_events_deltas (last_at, last_id)
-        select g.last_at, g.last_id
-        from gone g
-        where g.last_at is not null
-        order by g.no desc
-        limit 1
-    )
-    select count(*) filter (where g.event_type is not null) into v_count from gone g;
-
-    delete from pgtrickle.order_events_rates r where r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.order_events_fold() is 'Adds the deltas of inbox order_events to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
-
--- Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
--- Reads pgtrickle.order_events, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.order_events_fence, pgtrickle.order_events_totals, pgtrickle.order_events_requeue.
--- From inboxes.order_events in the spec.
---
--- Floor and counts may pass a moment once everything received before it is known. So: publish the moment (the fence) and
--- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the
--- fence, lists and counts as late. Pending messages that claims have passed are listed here, before the floor passes them.
-create function pgtrickle.order_events_settle()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_was     record;
-    v_now     timestamptz := clock_timestamp();
-    v_holders text[];
-    v_fence   timestamptz;
-    v_sure    timestamptz;
-    v_sure_no bigint;
-    v_read    record; -- when the messages received were read, and how many there were
-    v_since   record; -- the same for the moment that is sure
-    v_received_no bigint;
-    v_cursor  timestamptz;
-    v_floor   timestamptz;
-    v_note    boolean;
-    v_listed  bigint := 0::bigint;
-    v_no      bigint;
-begin
-    -- An older snapshot does not see what ended since, so it cannot settle anything.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        return 0::bigint;
-    end if;
-    select p.* into v_was
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'order_events'
-    order by p.no desc
-    limit 1;
-    if not found then
-        insert into pgtrickle.pgt_inbox_progress (inbox_name) values ('order_events') returning * into v_was;
-    end if;
-
-    -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.order_events_fence f;
-    v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n);
-    select coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
-    select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
-    from pg_locks l
-    where l.locktype = 'relation'
-      and l.relation = 'pgtrickle.order_events'::regclass
-      and l.database = (select d.oid from pg_database d where d.datname = current_database())
-      and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-      and l.pid is distinct from pg_backend_pid();
-
-    -- Prepared transactions change their name: while there is one, nothing is sure.
-    if exists (select from unnest(v_holders) h where h like '-1/%') then
-        return 0::bigint;
-    elsif v_holders = '{}' then
-        v_sure := v_fence;
-        v_sure_no := v_no;
-        v_since := v_read;
-    elsif not v_holders && v_was.fence_holders then
-        v_sure := v_was.fence_at;
-        v_sure_no := v_was.fence_no;
-        select v_was.fence_received as received, v_was.fence_read_at as at into v_since;
-    else
-        return 0::bigint;
-    end if;
-    -- Idle: nothing was written since.
-    if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}'
-       and not exists (select from pgtrickle.order_events i where i.received_at >= v_was.counted_at and i.received_at < v_sure) then
-        return 0::bigint;
-    end if;
-
-    -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
-    perform pgtrickle.order_events_fold();
-    -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.no = v_was.no);
-    if v_sure > v_was.counted_at then
-        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
-        v_received_no := v_since.received - (
-            select count(*) from pgtrickle.order_events i where i.received_at >= v_sure and i.received_at < v_since.at
-        ) - (
-            select count(*) from pgtrickle.order_events i where i.received_at > v_read.at + interval '1 second'
-        );
-    end if;
-    v_sure := greatest(v_sure, v_was.counted_at);
-    insert into pgtrickle.order_events_totals as t (event_type, received)
-    select c.event_type, sum(c.received)
-    from (
-        select i.event_type, count(*) as received
-        from pgtrickle.order_events i
-        where i.received_at >= v_was.counted_at and i.received_at < v_sure
-        group by i.event_type
-        union all
-        select d.event_type, -d.received
-        from pgtrickle.order_events_deltas d
-        where d.no > v_was.folded_no and d.received_at >= v_was.counted_at and d.received_at < v_sure
-    ) c
-    group by c.event_type
-    on conflict (event_type) do update set received = t.received + excluded.received;
-
-    v_floor := greatest(v_was.floor_at, v_sure);
-    v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.order_events_claim_cursor c);
-    -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
-    -- passed it half a minute ago: a slow worker must not hold the floor.
-    with passed as (
-        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
-        from pgtrickle.order_events i
-        where i.received_at >= v_was.floor_at
-          and i.received_at < least(v_floor, v_cursor)
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id
-        limit 1000
-        for update of i skip locked
-    ),
-    -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the floor.
-    given_back as (
-        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
-        from (
-            select n.event_id, n.xmax as locker
-            from pgtrickle.order_events n
-            where n.received_at >= greatest(v_was.floor_at, v_cursor) and n.received_at < v_floor
-            order by n.received_at, n.event_id
-            limit 1000
-        ) n
-        join pgtrickle.order_events i on i.event_id = n.event_id
-        where n.locker <> '0'::xid
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        for update of i skip locked
-    ),
-    held as (
-        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
-        from pgtrickle.order_events i
-        where i.received_at >= v_was.floor_at
-          and i.received_at < least(v_floor, v_was.stuck_at)
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id
-        limit 1000
-    ),
-    listed as (
-        insert into pgtrickle.order_events_requeue (event_id, received_at, due_at)
-        select p.event_id, p.received_at, p.due_at
-        from (select * from passed union select * from given_back union select * from held) p
-        on conflict (event_id) do nothing
-        returning event_id
-    )
-    select count(*) into v_listed from listed;
-
-    -- The floor stops before the first pending message that is not listed.
-    v_floor := least(v_floor, (
-        select i.received_at
-        from pgtrickle.order_events i
-        where i.received_at >= v_was.floor_at
-          and i.received_at < v_floor
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id
-        limit 1
-    ));
-    v_floor := greatest(v_was.floor_at, v_floor);
-    -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
-    v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (
-        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
-    ) values (
-        'order_events', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
-        case when v_note then v_now else v_was.noted_at end,
-        case when v_note then v_cursor else v_was.cursor_at end,
-        case when v_note then v_was.cursor_at else v_was.stuck_at end
-    );
-    delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' and p.no <= v_was.no;
-    return v_listed;
-end;
-$function$;
-comment on function pgtrickle.order_events_settle() is 'Moves the floor of inbox order_events forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
-
--- Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing.
--- Reads pgtrickle.order_events_counts, pgtrickle.order_events, pgtrickle.order_events_requeue; writes pgtrickle.pgt_inbox_progress.
--- From inboxes.order_events in the spec.
---
--- A safety net: should anything ever break the rule of the floor, no message stays unseen once the backlog is below a thousand.
-create function pgtrickle.order_events_audit()
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_floor   timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-    v_counted bigint;
-    v_found   bigint;
-begin
-    if v_floor = '-infinity' then
-        return true;
-    end if;
-    select coalesce((select sum(c.pending)::bigint from pgtrickle.order_events_counts c), 0),
-           (
-               select count(*)
-               from (
-                   (
-                       select from pgtrickle.order_events i
-                       where i.received_at >= v_floor
-                         and i.processed_at is null and i.retry_count < 3
-                         and (select true from pgtrickle.order_events_requeue q where q.event_id = i.event_id) is null
-                       limit 1001
-                   )
-                   union all
-                   (
-                       select from pgtrickle.order_events_requeue q
-                       join pgtrickle.order_events i on i.event_id = q.event_id
-                       where i.processed_at is null and i.retry_count < 3
-                       limit 1001
-                   )
-               ) f
-           )
-    into v_counted, v_found;
-    if v_found > 1000 or v_found = v_counted then
-        return true;
-    end if;
-
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'order_events'
-    order by p.no desc
-    limit 1;
-    raise warning using
-        message = 'inbox order_events: ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
-        hint = 'Were triggers disabled? The floor is moved back; to recount, call after_restore().';
-    return false;
-end;
-$function$;
-comment on function pgtrickle.order_events_audit() is 'Compares the counted pending messages of inbox order_events with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
-
--- Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever.
--- Reads pgtrickle.order_events_dead; deletes from pgtrickle.order_events; writes pgtrickle.order_events_expired.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_processed interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000));
-    v_dead      interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000));
-    v_count     bigint := 0::bigint;
-    v_rows      bigint;
-begin
-    if v_processed > interval '0' then
-        with gone as (
-            delete from pgtrickle.order_events i
-            where i.ctid = any (array(
-                select o.ctid
-                from pgtrickle.order_events o
-                where o.received_at < now() - v_processed and o.processed_at < now() - v_processed
-                order by o.received_at, o.event_id
-                limit p_batch_size
-                for update skip locked
-            ) || array(
-                -- Received later than now: the sender's clock is ahead.
-                select o.ctid
-                from pgtrickle.order_events o
-                where o.received_at > now() and o.processed_at < now() - v_processed
-                order by o.received_at, o.event_id
-                limit p_batch_size
-                for update skip locked
-            ))
-            returning i.event_type, i.received_at, i.processed_at
-        ),
-        counted as (
-            insert into pgtrickle.order_events_expired as e (event_type, processed, processing_us)
-            select g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at) then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
-            from gone g
-            group by g.event_type
-            order by g.event_type -- two sessions that drain at once lock rows in one order
-            on conflict (event_type) do update
-                set processed = e.processed + excluded.processed,
-                    processing_us = e.processing_us + excluded.processing_us
-        )
-        select count(*) into v_count from gone;
-    end if;
-
-    if v_dead > interval '0' then
-        delete from pgtrickle.order_events i
-        where i.ctid = any (array(
-            select o.ctid
-            from pgtrickle.order_events_dead d
-            join pgtrickle.order_events o on o.event_id = d.event_id
-            where d.dead_at < now() - v_dead and o.processed_at is null and o.retry_count >= 3
-            order by d.dead_at
-            limit p_batch_size
-            for update of o skip locked
-        ));
-        get diagnostics v_rows = row_count;
-        v_count := v_count + v_rows;
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.order_events_drain(int4) is 'Deletes one batch of messages of inbox order_events whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
-
--- Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many.
--- Reads pgtrickle.order_events; writes pgtrickle.order_events_requeue.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_tidy()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_ids   text[];
-    v_count bigint;
-begin
-    -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
-    v_ids := array(
-        select q.event_id
-        from pgtrickle.order_events_requeue q
-        where not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3)
-        limit 10000
-        for update skip locked
-    );
-    delete from pgtrickle.order_events_requeue q
-    where q.event_id = any (v_ids)
-      and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.order_events_tidy() is 'Removes requeue entries of inbox order_events whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
-
--- Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.order_events, pgtrickle.order_events_alerted; writes pgtrickle.order_events_deltas, pgtrickle.order_events_totals, pgtrickle.order_events_requeue, pgtrickle.order_events_dead, pgtrickle.pgt_inbox_progress, pgtrickle.order_events_claim_cursor.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_rebuild()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_count   bigint;
-begin
-    lock table pgtrickle.order_events in share row exclusive mode;
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox order_events: counts' for update;
-    delete from pgtrickle.order_events_deltas;
-    delete from pgtrickle.order_events_totals;
-    select to_timestamp(setval('pgtrickle.order_events_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.order_events_fence f;
-    insert into pgtrickle.order_events_totals (event_type, received, processed, dead_letter, processing_us)
-    select n.event_type,
-           count(*) filter (where n.received_at < v_counted),
-           count(*) filter (where n.processed_at is not null),
-           count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
-    from pgtrickle.order_events n
-    group by n.event_type;
-
-    -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
-    delete from pgtrickle.order_events_requeue;
-    insert into pgtrickle.order_events_requeue (event_id, received_at, due_at)
-    select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
-    from pgtrickle.order_events i
-    where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    values (
-        'order_events', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.order_events_delta_no n),
-        coalesce(pg_sequence_last_value('pgtrickle.order_events_received'::regclass), 0) - (select count(*) from pgtrickle.order_events i where i.received_at >= v_counted)
-    );
-    perform setval('pgtrickle.order_events_claim_cursor'::regclass, 0, false), setval('pgtrickle.order_events_rescan_after'::regclass, 0, false);
-
-    delete from pgtrickle.order_events_dead d
-    where not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    insert into pgtrickle.order_events_dead as d (event_id, dead_at, alerted)
-    select i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-    from pgtrickle.order_events i
-    left join pgtrickle.order_events_alerted a on a.event_id = i.event_id
-    where i.processed_at is null and i.retry_count >= 3
-    on conflict (event_id) do update
-        set dead_at = excluded.dead_at, alerted = true
-        where excluded.alerted and not d.alerted;
-
-    select count(*) into v_count from pgtrickle.order_events i;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.order_events_rebuild() is 'Recomputes all that is derived from inbox order_events from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
-
--- Pending messages of inbox order_events: not processed, not dead, and due.
--- From inboxes.order_events in the spec.
---
--- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
--- sort the whole inbox for the first rows, or compare each message with each requeued one.
-create view pgtrickle.order_events_pending as
-(
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-    from pgtrickle.order_events i
-    where i.received_at >= coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity')
-      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle.order_events_requeue q where q.event_id = i.event_id)
-    order by i.received_at, i.event_id
-    limit (select null::bigint)
-)
-union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.order_events_requeue q
-join pgtrickle.order_events i on i.event_id = q.event_id
-where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
-
--- Dead letters of inbox order_events: messages that failed 3 times.
--- From inboxes.order_events in the spec.
-create view pgtrickle.order_events_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.order_events_dead d
-join pgtrickle.order_events i on i.event_id = d.event_id
-where i.processed_at is null and i.retry_count >= 3;
-comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
-
--- Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many.
--- Reads pgtrickle.order_events; writes pgtrickle.order_events_dead, pgtrickle.order_events_alerted; notifies pg_trickle_alert.
--- From inboxes.order_events in the spec.
-create function pgtrickle.order_events_alert()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_most  bigint := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
-    v_count bigint := 0::bigint;
-    v_dead  record;
-    v_alert text;
-begin
-    for v_dead in
-        with seen as (
-            update pgtrickle.order_events_dead d
-            set alerted = true
-            where not d.alerted
-            returning d.event_id, d.dead_at
-        ),
-        noted as (
-            insert into pgtrickle.order_events_alerted (event_id, dead_at)
-            select s.event_id, s.dead_at
-            from seen s
-            on conflict (event_id) do nothing
-        )
-        select i.event_id, i.event_type, i.retry_count, i.error
-        from seen s
-        join pgtrickle.order_events i on i.event_id = s.event_id
-        where i.processed_at is null and i.retry_count >= 3
-        order by s.dead_at, s.event_id
-    loop
-        v_count := v_count + 1;
-        continue when v_count > v_most;
-        v_alert := jsonb_build_object(
-            'type', 'inbox_dlq_message',
-            'inbox', 'order_events',
-            'event_id', v_dead.event_id,
-            'event_type', v_dead.event_type,
-            'retry_count', v_dead.retry_count,
-            'error', v_dead.error
-        )::text;
-        -- A notification holds less than 8000 bytes.
-        if octet_length(v_alert) > 7900 then
-            v_alert := jsonb_build_object(
-                'type', 'inbox_dlq_message',
-                'inbox', 'order_events',
-                'event_id', left(v_dead.event_id, 400),
-                'event_type', left(v_dead.event_type, 100),
-                'retry_count', v_dead.retry_count,
-                'error', left(v_dead.error, 100)
-            )::text;
-        end if;
-        perform pg_notify('pg_trickle_alert', v_alert);
-    end loop;
-
-    if v_count > v_most then
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_dlq_batch',
-            'inbox', 'order_events',
-            'count', v_count - v_most
-        )::text);
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.order_events_alert() is 'Alerts the dead letters of inbox order_events that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
-
--- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
--- From inboxes.order_events in the spec.
-create view pgtrickle.order_events_stats as
-select c.event_type,
-       c.pending,
-       c.processed,
-       c.dead_letter,
-       round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
-from pgtrickle.order_events_counts c;
-comment on view pgtrickle.order_events_stats is 'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-
-select setval('pgtrickle.order_events_fence'::regclass, 0);
+select setval('pgtrickle.order_events_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
-grant select on sequence pgtrickle.order_events_fence to public;
+grant select on sequence pgtrickle.order_events_high_watermark to public;
 grant usage on sequence pgtrickle.order_events_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, with_dead_letter, with_stats,
-    processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
+    with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
+    claim_cursor, rescan_after, alone_until, high_watermark, received
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, 20, '1s', true, true,
-    null, null, interval '30 seconds', interval '2 minutes', 10
+    'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
+    true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
+    'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark',
+        'order_events_received'
 );
 
 insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: counts');
@@ -2458,7 +2498,8 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is '
+    'set. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
@@ -2468,195 +2509,42 @@ comment on index pgtrickle.payments_order is 'The processing order of inbox paym
 --
 -- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
 create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is 'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_claim_cursor is
+    'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is 'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_rescan_after is
+    'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
 --
 -- A sequence, because it is set by claims that may be rolled back.
 create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.payments_alone_until is 'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_alone_until is
+    'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
 
 -- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
 --
--- A sequence, because a writer must see it at once, whatever its snapshot (see pgtrickle.payments_settle).
-create sequence pgtrickle.payments_fence minvalue 0 start 0;
-comment on sequence pgtrickle.payments_fence is 'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. (Sluice: shop in pgtrickle)';
+-- A sequence, because a writer must see it at once, whatever its snapshot (see pgt_inbox_settle).
+create sequence pgtrickle.payments_high_watermark minvalue 0 start 0;
+comment on sequence pgtrickle.payments_high_watermark is
+    'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
 -- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
 --
--- A sequence, because counting in a table would make those who insert wait for each other (see pgtrickle.payments_summary).
+-- A sequence, because counting in a table would make those who insert wait for each other (see pgt_inbox_summary).
 create sequence pgtrickle.payments_received minvalue 0 start 1;
-comment on sequence pgtrickle.payments_received is 'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead. (Sluice: shop in pgtrickle)';
-
--- Numbers the deltas of inbox payments.
-create sequence pgtrickle.payments_delta_no;
-comment on sequence pgtrickle.payments_delta_no is 'Numbers the deltas of inbox payments. (Sluice: shop in pgtrickle)';
-
--- Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals.
---
--- Rows are only added, so writers never wait for each other. The number is taken after the transaction id, so that
--- nothing with a number below a fence can still be on its way (see pgt_inbox_progress).
---
--- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
--- are counted where they are.
-create table pgtrickle.payments_deltas (
-    no            bigint      not null primary key default (
-        case when pg_current_xact_id() is not null then nextval('pgtrickle.payments_delta_no'::regclass) end
-    ),
-    at            timestamptz not null default clock_timestamp(),
-    event_type    text,
-    received_at   timestamptz,
-    received      bigint      not null default 0,
-    processed     bigint      not null default 0,
-    dead_letter   bigint      not null default 0,
-    processing_us bigint      not null default 0,
-    finished      bigint      not null default 0,
-    calls         bigint      not null default 0,
-    duplicates    bigint      not null default 0,
-    listed        bigint      not null default 0, -- rows that may need an entry in the requeue
-    died          bigint      not null default 0, -- rows that are or were dead letters
-    last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
-    last_id       text collate "C"
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.payments_deltas is 'Changes of the counts of inbox payments, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
-
--- Finds how far claims of inbox payments have come among messages that share one received_at.
-create index payments_deltas_last on pgtrickle.payments_deltas (no) where last_at is not null;
-comment on index pgtrickle.payments_deltas_last is 'Finds how far claims of inbox payments have come among messages that share one received_at.';
-
--- Counts of the messages in inbox payments per event type, up to the last fold.
-create table pgtrickle.payments_totals (
-    event_type    text   not null primary key,
-    received      bigint not null default 0,
-    processed     bigint not null default 0,
-    dead_letter   bigint not null default 0,
-    processing_us bigint not null default 0
-) with (fillfactor = 50);
-comment on table pgtrickle.payments_totals is 'Counts of the messages in inbox payments per event type, up to the last fold. (Sluice: shop in pgtrickle)';
-
--- What happened in inbox payments in each second of the last minute, up to the last fold.
-create table pgtrickle.payments_rates (
-    second     timestamptz not null primary key,
-    finished   bigint      not null default 0,
-    calls      bigint      not null default 0,
-    duplicates bigint      not null default 0
-);
-comment on table pgtrickle.payments_rates is 'What happened in inbox payments in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
-
--- Pending messages of inbox payments that claims must not miss although their cursor has passed them:
--- failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back.
---
--- It may list messages that are no longer pending; it never lacks one that is pending and received before the floor.
-create table pgtrickle.payments_requeue (
-    event_id    text        collate "C" not null primary key,
-    received_at timestamptz not null,
-    due_at      timestamptz not null
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.payments_requeue is 'Pending messages of inbox payments that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
-
--- The order in which claims take requeued messages of inbox payments.
-create index payments_requeue_due on pgtrickle.payments_requeue (due_at, event_id);
-comment on index pgtrickle.payments_requeue_due is 'The order in which claims take requeued messages of inbox payments.';
-
--- The processing order of requeued messages of inbox payments.
-create index payments_requeue_received on pgtrickle.payments_requeue (received_at, event_id);
-comment on index pgtrickle.payments_requeue_received is 'The processing order of requeued messages of inbox payments.';
-
--- The dead letters of inbox payments and whether each was alerted.
-create table pgtrickle.payments_dead (
-    event_id text        collate "C" not null primary key,
-    dead_at  timestamptz not null default clock_timestamp(),
-    alerted  boolean     not null default false
-);
-comment on table pgtrickle.payments_dead is 'The dead letters of inbox payments and whether each was alerted. (Sluice: shop in pgtrickle)';
-
--- Dead letters of inbox payments that are still to be alerted.
-create index payments_dead_new on pgtrickle.payments_dead (dead_at) where not alerted;
-comment on index pgtrickle.payments_dead_new is 'Dead letters of inbox payments that are still to be alerted.';
-
--- Dead letters of inbox payments by age, for their retention.
-create index payments_dead_age on pgtrickle.payments_dead (dead_at);
-comment on index pgtrickle.payments_dead_age is 'Dead letters of inbox payments by age, for their retention.';
-
--- Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them.
-create table pgtrickle.payments_expired (
-    event_type    text   not null primary key,
-    processed     bigint not null default 0,
-    processing_us bigint not null default 0
-) with (fillfactor = 50);
-comment on table pgtrickle.payments_expired is 'Counts of processed messages that retention has deleted from inbox payments, so that statistics keep them. (Sluice: shop in pgtrickle)';
-
--- Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore.
-create table pgtrickle.payments_alerted (
-    event_id text        collate "C" not null primary key,
-    dead_at  timestamptz not null
-);
-comment on table pgtrickle.payments_alerted is 'Dead letters of inbox payments that were alerted, and since when they are dead. Nothing else tells after a restore. (Sluice: shop in pgtrickle)';
-
--- What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired.
-create view pgtrickle.payments_counted as
-with progress as materialized (
-    select p.folded_no, p.counted_at
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'payments'
-    order by p.no desc
-    limit 1
-)
-select t.event_type, t.received, t.processed, t.dead_letter, t.processing_us, 0::bigint as expired
-from pgtrickle.payments_totals t
-union all
-select e.event_type, 0, 0, 0, e.processing_us, e.processed
-from pgtrickle.payments_expired e
-union all
-select d.event_type,
-       case when d.received_at >= coalesce((select p.counted_at from progress p), '-infinity') then 0 else d.received end,
-       d.processed, d.dead_letter, d.processing_us, 0
-from pgtrickle.payments_deltas d
-where d.event_type is not null
-  and d.no > coalesce((select p.folded_no from progress p), 0);
-comment on view pgtrickle.payments_counted is 'What is counted of inbox payments, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is expired. (Sluice: shop in pgtrickle)';
-
--- Exact counts of inbox payments per event type; processed includes what retention has deleted.
-create view pgtrickle.payments_counts as
-select c.event_type,
-       sum(c.received - c.processed - c.dead_letter)::bigint as pending,
-       sum(c.processed + c.expired)::bigint                  as processed,
-       sum(c.dead_letter)::bigint                            as dead_letter,
-       sum(c.processing_us)::bigint                          as processing_us
-from (
-    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle.payments_counted p
-    union all
-    -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, count(*), 0, 0, 0, 0
-    from (
-        select i.event_type
-        from pgtrickle.payments i
-        where i.received_at >= coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity')
-        order by i.received_at, i.event_id
-        limit (select null::bigint)
-    ) i
-    group by i.event_type
-) c
-group by c.event_type
-having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
-comment on view pgtrickle.payments_counts is 'Exact counts of inbox payments per event type; processed includes what retention has deleted. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.payments_received is
+    'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas '
+    'instead. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.payments_fence, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Reads pgtrickle.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 -- From inboxes.payments in the spec.
 --
--- New messages are counted by the time they were received, see pgtrickle.payments_settle.
+-- New messages are counted by the time they were received, see pgt_inbox_settle.
 create function pgtrickle.payments_inserted()
     returns trigger
     language plpgsql
@@ -2665,7 +2553,7 @@ create function pgtrickle.payments_inserted()
 as $function$
 declare
     v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass));
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.payments_high_watermark'::regclass));
 begin
     if v_is_late then
         v_counted := coalesce((
@@ -2675,31 +2563,35 @@ begin
         order by p.no desc
         limit 1
     ), '-infinity');
-        insert into pgtrickle.payments_deltas (event_type, received_at, received)
-        values (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        values ('payments', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
 
     if new.processed_at is not null then
-        insert into pgtrickle.payments_deltas (event_type, processed, processing_us)
-        values (new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at) then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12) else 0 end * 1000000)::bigint);
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
+        values ('payments', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
+                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
-        insert into pgtrickle.payments_deltas (event_type, dead_letter) values (new.event_type, 1);
-        insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
+        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (event_id) do update
+        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        values ('payments', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
+        on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is 'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_inserted() is
+    'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
+    'pgtrickle)';
 
 revoke execute on function pgtrickle.payments_inserted() from public;
 
--- Keeps counts, requeue and dead letters of inbox payments exact when messages are updated.
--- Reads the statement's rows and pgtrickle.payments, writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
+-- Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated.
+-- Reads the statement's rows and pgtrickle.payments; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_updated()
     returns trigger
@@ -2715,14 +2607,16 @@ begin
     -- A single message needs no grouping, which would cost as much as all the rest.
     v_many := exists (select from new_rows offset 1);
     if not v_many then
-        insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select min(c.event_type collate "C"),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           count(*) filter (where c.processed_at is null and c.retry_count < 3),
-           count(*) filter (where c.retry_count >= 3)
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+        select 'payments', min(c.event_type collate "C"),
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               count(*) filter (where c.processed_at is null and c.retry_count < 3),
+               count(*) filter (where c.retry_count >= 3)
         from (
         select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
@@ -2737,14 +2631,16 @@ begin
 
     if v_many or not found then
         with d as (
-            insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
-            select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           count(*) filter (where c.processed_at is null and c.retry_count < 3),
-           count(*) filter (where c.retry_count >= 3)
+            insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+            select 'payments', c.event_type,
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
+               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+               count(*) filter (where c.processed_at is null and c.retry_count < 3),
+               count(*) filter (where c.retry_count >= 3)
             from (
         select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
         from new_rows n
@@ -2760,229 +2656,46 @@ begin
     end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    if exists (select from pgtrickle.payments_requeue q) then
-        delete from pgtrickle.payments_requeue q
+    if (
+        select true
+        from pgtrickle.pgt_inbox_retry_queue q
+        where q.inbox_name = 'payments'
+        order by q.due_at
+        limit 1
+    ) then
+        delete from pgtrickle.pgt_inbox_retry_queue q
         using old_rows o
-        where q.event_id = o.event_id
+        where q.inbox_name = 'payments' and q.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
     end if;
 
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
-        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        select n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        select 'payments', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
-        on conflict (event_id) do update
+        on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
 
     if v_died > 0 then
-        insert into pgtrickle.payments_dead (event_id)
-        select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict (event_id) do nothing;
+        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
+        select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
+        on conflict do nothing;
 
-        delete from pgtrickle.payments_dead d
+        delete from pgtrickle.pgt_inbox_dead d
         using old_rows o
-        where d.event_id = o.event_id
+        where d.inbox_name = 'payments' and d.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_updated() is
+    'Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
 
 revoke execute on function pgtrickle.payments_updated() from public;
-
--- Keeps the counts of inbox payments exact when a message gets another type or time of reception.
--- Reads pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_moved()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    insert into pgtrickle.payments_deltas (event_type, received_at, received)
-    values (old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
-           (new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    return null;
-end;
-$function$;
-comment on function pgtrickle.payments_moved() is 'Keeps the counts of inbox payments exact when a message gets another type or time of reception. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.payments_moved() from public;
-
--- Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted.
--- Reads the statement's rows, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_deleted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    insert into pgtrickle.payments_deltas (event_type, received_at, received)
-    select o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
-    from old_rows o
-    group by 1, 2;
-
-    insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us)
-    select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-    from (select -1 as mult, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where (o.processed_at is not null or o.retry_count >= 3)) c
-    group by c.event_type;
-
-    delete from pgtrickle.payments_requeue q using old_rows o where q.event_id = o.event_id;
-    delete from pgtrickle.payments_dead d using old_rows o where d.event_id = o.event_id;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.payments_deleted() is 'Keeps counts, requeue and dead letters of inbox payments exact when messages are deleted. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.payments_deleted() from public;
-
--- Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay.
--- Writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_truncated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    -- Wait for a running fold: what it moves must be seen by the deletes below.
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox payments: counts' for update;
-    delete from pgtrickle.payments_deltas;
-    delete from pgtrickle.payments_totals;
-    delete from pgtrickle.payments_requeue;
-    delete from pgtrickle.payments_dead;
-    -- None of those received so far is there any more.
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, floor_at, counted_at, folded_no, received_no)
-    select 'payments', coalesce(max(p.floor_at), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
-           coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0)
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'payments';
-    return null;
-end;
-$function$;
-comment on function pgtrickle.payments_truncated() is 'Empties all that is derived from inbox payments when the table is truncated. Counts of expired messages stay. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.payments_truncated() from public;
-
--- Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages.
--- Reads pgtrickle.payments, pgtrickle.pgt_inbox_progress; writes pgtrickle.payments_deltas, pgtrickle.payments_requeue, pgtrickle.payments_dead.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_applied()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    -- A restore may have enabled this trigger for everybody: then the others have done it.
-    if current_setting('session_replication_role') <> 'replica' then
-        return null;
-    end if;
-
-    if tg_op = 'UPDATE' then
-        with new_rows as (select new.*),
-             old_rows as (select old.*)
-        insert into pgtrickle.payments_deltas (event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select c.event_type,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           count(*) filter (where c.processed_at is null and c.retry_count < 3),
-           count(*) filter (where c.retry_count >= 3)
-        from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
-        group by c.event_type;
-    else
-        insert into pgtrickle.payments_deltas (event_type, received_at, received, processed, dead_letter, processing_us)
-        select old.event_type, case when old.received_at >= v_counted then old.received_at end, -1,
-           coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-           coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-           coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at) then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0)
-        from (select -1 as mult, old.processed_at, old.retry_count, old.received_at) c;
-    end if;
-
-    delete from pgtrickle.payments_requeue q
-    where q.event_id = old.event_id
-      and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    delete from pgtrickle.payments_dead d
-    where d.event_id = old.event_id
-      and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    if tg_op = 'DELETE' then
-        return null;
-    elsif new.processed_at is null and new.retry_count < 3 then
-        insert into pgtrickle.payments_requeue as q (event_id, received_at, due_at)
-        values (new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
-    elsif new.processed_at is null and new.retry_count >= 3 then
-        insert into pgtrickle.payments_dead (event_id) values (new.event_id) on conflict (event_id) do nothing;
-    end if;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.payments_applied() is 'Keeps counts, requeue and dead letters of inbox payments exact where statement triggers do not fire: as logical replication changes messages. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.payments_applied() from public;
-
--- Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert.
--- Writes pgtrickle.payments_alerted.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_revived()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    delete from pgtrickle.payments_alerted a where a.event_id = old.event_id;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.payments_revived() is 'Forgets that a dead letter of inbox payments was alerted, once it is none: if it dies again, that is another alert. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.payments_revived() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
@@ -2990,14 +2703,15 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.payments_updated();
-comment on trigger sluice_updated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
+comment on trigger sluice_updated on pgtrickle.payments is
+    'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.payments
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.payments_deleted();
+    execute function pgtrickle.pgt_inbox_deleted('payments');
 comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
@@ -3005,29 +2719,32 @@ comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is de
 create trigger sluice_inserted
     after insert on pgtrickle.payments
     for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_fence'::regclass))) is not true
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_high_watermark'::regclass))) is not true
         or nextval('pgtrickle.payments_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.payments is 'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each statement: a term is 4 % of an insert.';
+comment on trigger sluice_inserted on pgtrickle.payments is
+    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
+    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
     after update of event_type, received_at on pgtrickle.payments
     for each row
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.payments_moved();
+    execute function pgtrickle.pgt_inbox_moved('payments');
 alter table pgtrickle.payments enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.payments is 'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
+comment on trigger sluice_moved on pgtrickle.payments is
+    'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.payments
     for each statement
-    execute function pgtrickle.payments_truncated();
+    execute function pgtrickle.pgt_inbox_truncated('payments', 'pgtrickle.payments_received');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
 comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under truncate.';
 
@@ -3035,26 +2752,19 @@ comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is 
 create trigger sluice_applied
     after update or delete on pgtrickle.payments
     for each row
-    execute function pgtrickle.payments_applied();
+    execute function pgtrickle.pgt_inbox_applied('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
+comment on trigger sluice_applied on pgtrickle.payments is
+    'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
--- Keeps what inbox payments has alerted to what is dead.
-create trigger sluice_revived
-    after delete on pgtrickle.payments_dead
-    for each row
-    when (old.alerted)
-    execute function pgtrickle.payments_revived();
-alter table pgtrickle.payments_dead enable always trigger sluice_revived;
-comment on trigger sluice_revived on pgtrickle.payments_dead is 'Keeps what inbox payments has alerted to what is dead.';
-
--- Claims pending messages of inbox payments: due requeued ones first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes pgtrickle.payments_deltas if many messages share one received_at.
+-- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor.
+-- Writes pgt_inbox_deltas if many messages share one received_at.
 -- From inboxes.payments in the spec.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
 -- messages at once. The cursor only says where to start looking, so that workers do not walk over each other's rows
--- or over what is done. What it has passed is found through the requeue or, when a claim comes out short, by looking back.
+-- or over what is done. What it has passed is found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
     event_id text,
@@ -3074,7 +2784,7 @@ create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
-    set enable_material = off -- or each requeued message is compared with all of a small inbox
+    set enable_material = off -- or each message of the retry queue is compared with all of a small inbox
     set jit = off
 as $function$
 #variable_conflict use_column
@@ -3082,14 +2792,15 @@ declare
     v_now      timestamptz := clock_timestamp();
     v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint; -- rows that it locked have this number or that of a savepoint, above it
-    v_floor    timestamptz;
+    -- Rows that this transaction locked have its number or that of a savepoint, above it.
+    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_low      timestamptz;
     v_from_at  timestamptz;
     v_last_at  timestamptz;
     v_last_id  text;
     v_from_id  text := '';
     v_paused   boolean;
-    v_requeued boolean;
+    v_retries  boolean;
     v_given_back boolean;
     v_locker   xid; -- of the row that was claimed last: who had locked it before
     v_died     boolean; -- the first one that came back
@@ -3098,13 +2809,13 @@ declare
     v_rescan   bigint;
 begin
     -- Everything a claim must know, in one query.
-    select k.is_paused, k.is_requeued, k.floor_at, k.cursor_at, m.last_at, m.last_id,
+    select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
            exists (
                select
                from (
                    select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
                    from pgtrickle.payments i
-                   where i.received_at >= k.floor_at and i.received_at < k.cursor_at
+                   where i.received_at >= k.low_watermark and i.received_at < k.cursor_at
                    order by i.received_at, i.event_id
                    limit 8
                ) i
@@ -3113,41 +2824,49 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
+                 and (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
+                  ) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
-    into v_paused, v_requeued, v_floor, v_from_at, v_last_at, v_last_id, v_given_back
+    into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
         select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
-               exists (select from pgtrickle.payments_requeue q) as is_requeued,
+               exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
                coalesce((
-        select p.floor_at
+        select p.low_watermark
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = 'payments'
         order by p.no desc
         limit 1
-    ), '-infinity') as floor_at,
+    ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
         from pgtrickle.payments_claim_cursor c
     ) k
     left join (
-        select d.last_at, d.last_id from pgtrickle.payments_deltas d where d.last_at is not null order by d.no desc limit 1
+        select d.last_at, d.last_id
+        from pgtrickle.pgt_inbox_deltas d
+        where d.inbox_name = 'payments' and d.last_at is not null
+        order by d.no desc
+        limit 1
     ) m on true;
     if v_paused then
         return;
     end if;
 
-    if (v_requeued or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null)
+       and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now)
+    then
         p_limit := least(p_limit, 1);
     end if;
 
-    -- Most of the time nothing is requeued, and then neither this query nor the look-up of each message below is needed.
-    if v_requeued then
+    -- Most of the time the retry queue is empty, and then neither this query nor the look-up of each message below is needed.
+    if v_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-            from pgtrickle.payments_requeue q
+            from pgtrickle.pgt_inbox_retry_queue q
             join pgtrickle.payments i on i.event_id = q.event_id
-            where q.due_at <= v_now
+            where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
               and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
@@ -3171,10 +2890,10 @@ begin
         end if;
     end if;
 
-    -- Start at the cursor, or further where many messages share one received_at. At the floor, if messages were given back
+    -- Start at the cursor, or further where many messages share one received_at. At the low watermark, if messages were given back
     -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
-    if v_from_at < v_floor or v_given_back or p_total_workers is not null then
-        v_from_at := v_floor;
+    if v_from_at < v_low or v_given_back or p_total_workers is not null then
+        v_from_at := v_low;
     elsif v_last_at >= v_from_at then
         v_from_at := v_last_at;
         v_from_id := v_last_id;
@@ -3190,8 +2909,9 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          -- A scalar subquery, since an anti-join might be planned in another order.
-          and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+          and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
+                  ) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -3207,16 +2927,18 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.payments_claim_cursor'::regclass, greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint)) from pgtrickle.payments_claim_cursor c;
+        perform setval('pgtrickle.payments_claim_cursor'::regclass,
+            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
+        from pgtrickle.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
-            insert into pgtrickle.payments_deltas (last_at, last_id) values (received_at, event_id);
+            insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
         end if;
     end if;
 
     -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-    if v_count < p_limit and (v_floor, '') < (v_from_at, v_from_id) then
+    if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
         select r.last_value into v_rescan from pgtrickle.payments_rescan_after r;
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
             v_now := clock_timestamp();
@@ -3227,14 +2949,16 @@ begin
             for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
                 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
                 from pgtrickle.payments i
-                where i.received_at >= v_floor
+                where i.received_at >= v_low
                   and (i.received_at, i.event_id) < (v_from_at, v_from_id)
                   and i.processed_at is null and i.retry_count < 3
                   and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_requeued or (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null)
+                  and (not v_retries or (
+                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
+                  ) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -3250,7 +2974,10 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.payments_rescan_after'::regclass, greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
+                perform setval(
+                    'pgtrickle.payments_rescan_after'::regclass,
+                        greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint
+                );
             end if;
         end if;
     end if;
@@ -3261,82 +2988,15 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is 'Claims pending messages of inbox payments: due requeued ones first, then in processing order. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_claim(int4, int4, int4) is
+    'Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order. (Sluice: shop in '
+    'pgtrickle)';
 
--- The first pending messages of inbox payments in processing order, without a lock.
--- Reads pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.pgt_inbox_progress.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_first_pending(p_limit integer)
-    returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-#variable_conflict use_column
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_floor timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    return query
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from (
-            (
-                select i.*
-                from pgtrickle.payments i
-                where i.received_at >= v_floor
-                  and i.processed_at is null and i.retry_count < 3
-                  and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id
-                limit p_limit
-            )
-            union all
-            (
-                select i.*
-                from pgtrickle.payments_requeue q
-                join pgtrickle.payments i on i.event_id = q.event_id
-                where q.due_at <= v_now and i.processed_at is null and i.retry_count < 3
-                order by q.received_at, q.event_id
-                limit p_limit
-            )
-        ) i
-        order by i.received_at, i.event_id
-        limit p_limit;
-end;
-$function$;
-comment on function pgtrickle.payments_first_pending(int4) is 'The first pending messages of inbox payments in processing order, without a lock. (Sluice: shop in pgtrickle)';
-
--- Stores a message in inbox payments; false if its id was there.
--- Writes pgtrickle.payments and, for the duplicate rate, pgtrickle.payments_deltas.
+-- Stores a message in inbox payments; false if its id was there, null if it has none.
+-- Writes pgtrickle.payments and, for the duplicate rate, pgt_inbox_deltas.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_receive(
-    p_event_id text,
-    p_event_type text,
-    p_payload jsonb,
-    p_source text,
-    p_aggregate_id text,
-    p_trace_id text,
-    p_available_at timestamptz
+    p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
 )
     returns boolean
     language plpgsql
@@ -3344,19 +3004,23 @@ as $function$
 declare
     v_stored boolean;
 begin
+    if p_event_id is null then
+        return null;
+    end if;
     insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
     values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
     on conflict (event_id) do nothing;
     v_stored := found;
 
-    insert into pgtrickle.payments_deltas (event_type, calls, duplicates)
-    values (p_event_type, 1, case when v_stored then 0 else 1 end);
+    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+    values ('payments', p_event_type, 1, case when v_stored then 0 else 1 end);
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is 'Stores a message in inbox payments; false if its id was there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is
+    'Stores a message in inbox payments; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
 
--- Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it.
+-- Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_mark_processed(p_event_id text)
@@ -3371,21 +3035,15 @@ begin
     if found then
         return true;
     end if;
-
-    perform from pgtrickle.payments i where i.event_id = p_event_id;
-    if not found then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox payments holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-    end if;
-    return false;
+    return (select false from pgtrickle.payments i where i.event_id = p_event_id);
 end;
 $function$;
-comment on function pgtrickle.payments_mark_processed(text) is 'Marks a message of inbox payments as processed; false if it was before. A dead letter is skipped for good by it. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_mark_processed(text) is
+    'Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by '
+    'it. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter.
+-- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if
+-- another transaction holds the message, -1 if it is processed, null if there is none.
 -- Writes pgtrickle.payments.
 -- From inboxes.payments in the spec.
 create function pgtrickle.payments_mark_failed(p_event_id text, p_error text)
@@ -3393,905 +3051,124 @@ create function pgtrickle.payments_mark_failed(p_event_id text, p_error text)
     language plpgsql
 as $function$
 declare
-    v_retry_count  integer;
-    v_processed_at timestamptz;
+    v_retry_count integer;
 begin
     -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
     perform
     from pgtrickle.payments i
     where i.event_id = p_event_id and i.processed_at is null
     for no key update skip locked;
-    if found then
-        update pgtrickle.payments i
-        set retry_count = i.retry_count + 1,
-            error = left(p_error, 1000),
-            available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
-        where i.event_id = p_event_id
-        returning i.retry_count into v_retry_count;
-        return v_retry_count;
-    end if;
-
-    select i.processed_at into v_processed_at from pgtrickle.payments i where i.event_id = p_event_id;
     if not found then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox payments holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
+        return (select case when i.processed_at is null then 0 else -1 end from pgtrickle.payments i where i.event_id = p_event_id);
     end if;
-    raise exception using
-        errcode = '55006',
-        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
-        detail = case
-            when v_processed_at is null then 'Another transaction holds the message in inbox payments.'
-            else 'The message in inbox payments is processed.'
-        end,
-        hint = case
-            when v_processed_at is null then 'Go on with the next claim: the worker that holds the message decides on it.'
-            else 'To process it again, replay it with p_include_processed.'
-        end;
+    update pgtrickle.payments i
+    set retry_count = i.retry_count + 1,
+        error = left(p_error, 1000),
+        available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
+    where i.event_id = p_event_id
+    returning i.retry_count into v_retry_count;
+    return v_retry_count;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_failed(text, text) is 'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. (Sluice: shop in pgtrickle)';
-
--- Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many.
--- Writes pgtrickle.payments.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_replay(p_event_ids text[], p_event_type text, p_include_processed boolean)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_count bigint;
-begin
-    if (p_event_ids is null) = (p_event_type is null) then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_ids, p_event_type: give exactly one of them',
-            detail = 'Inbox payments.',
-            hint = 'To replay all types, select the ids and pass them as p_event_ids.';
-    end if;
-
-    if p_event_type is null then
-        update pgtrickle.payments i
-        set processed_at = null, retry_count = 0, error = null, available_at = null
-        where i.event_id = any (p_event_ids)
-          and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
-    else
-        update pgtrickle.payments i
-        set processed_at = null, retry_count = 0, error = null, available_at = null
-        where i.event_type = p_event_type
-          and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and p_include_processed);
-    end if;
-    get diagnostics v_count = row_count;
-
-    if v_count > 0 then
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_replay',
-            'inbox', 'payments',
-            'count', v_count,
-            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
-            'include_processed', p_include_processed
-        )::text);
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.payments_replay(text[], text, bool) is 'Makes failed, dead and (if asked for) processed messages of inbox payments pending anew; returns how many. (Sluice: shop in pgtrickle)';
-
--- Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table.
--- Reads pgtrickle.payments_counted, pgtrickle.payments_rates, pgtrickle.payments_deltas, pgtrickle.payments, pgtrickle.payments_requeue, pgtrickle.payments_received.
--- From inboxes.payments in the spec.
---
--- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
--- includes what was rolled back since, or is not committed yet; pgtrickle.payments_counts counts them one by one.
-create function pgtrickle.payments_summary(
-    out pending_count bigint,
-    out dlq_count bigint,
-    out processed_count bigint,
-    out processing_us bigint,
-    out finished bigint,
-    out calls bigint,
-    out duplicates bigint,
-    out oldest_pending_age_sec numeric
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-declare
-    v_at    record;
-    v_new   bigint;
-    v_since timestamptz := clock_timestamp() - interval '1 minute';
-begin
-    select coalesce(p.floor_at, '-infinity') as floor_at, coalesce(p.counted_at, '-infinity') as counted_at, coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
-    into v_at
-    from (select) one
-    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = 'payments'
-    order by p.no desc
-    limit 1;
-
-    select count(*) into v_new
-    from (
-        select
-        from pgtrickle.payments i
-        where i.received_at >= v_at.counted_at
-        order by i.received_at, i.event_id
-        limit 1001
-    ) n;
-    if v_new > 1000 then
-        v_new := greatest(v_new, coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - v_at.received_no + (
-            select coalesce(sum(d.received), 0)::bigint
-            from pgtrickle.payments_deltas d
-            where d.no > v_at.folded_no and d.received_at >= v_at.counted_at
-        ));
-    end if;
-    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
-           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
-    into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.payments_counted c;
-
-    select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
-    into finished, calls, duplicates
-    from (
-        select r.finished, r.calls, r.duplicates from pgtrickle.payments_rates r where r.second > v_since
-        union all
-        select d.finished, d.calls, d.duplicates
-        from pgtrickle.payments_deltas d
-        where d.at > v_since and d.no > v_at.folded_no
-    ) r;
-
-    -- Two index probes: the oldest above the floor, and the oldest of the requeue.
-    -- An infinite received_at has no age that json could show: a thousand years stand for it.
-    select greatest(0, round(extract(epoch from clock_timestamp() - min(least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp()))), 3))
-    into oldest_pending_age_sec
-    from (
-        (
-            select i.received_at
-            from pgtrickle.payments i
-            where i.received_at >= v_at.floor_at and i.processed_at is null and i.retry_count < 3
-            order by i.received_at, i.event_id
-            limit 1
-        )
-        union all
-        (
-            select i.received_at
-            from pgtrickle.payments_requeue q
-            join pgtrickle.payments i on i.event_id = q.event_id
-            where i.processed_at is null and i.retry_count < 3
-            order by q.received_at, q.event_id
-            limit 1
-        )
-    ) o;
-end;
-$function$;
-comment on function pgtrickle.payments_summary() is 'Counts, rates of the last minute and the age of the oldest pending message of inbox payments; none of it grows with the table. (Sluice: shop in pgtrickle)';
-
--- How inbox payments is doing, as jsonb.
--- Reads pgtrickle.payments_summary.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_health()
-    returns jsonb
-    language plpgsql
-    stable
-as $function$
-declare
-    s          record;
-    v_age      numeric;
-    v_status   text;
-    v_average  numeric;
-begin
-    select * into s from pgtrickle.payments_summary();
-    v_age := coalesce(s.oldest_pending_age_sec, 0);
-    v_average := round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6);
-    v_status := case
-        when v_age >= 120 or s.pending_count >= 100000 then 'critical'
-        when v_age >= 30 or s.pending_count >= 10000 or s.dlq_count >= 10 then 'degraded'
-        else 'healthy'
-    end;
-    return jsonb_build_object(
-        'inbox', 'payments',
-        'pending_count', s.pending_count,
-        'dlq_count', s.dlq_count,
-        'dead_letter_count', s.dlq_count,
-        'oldest_pending_age_seconds', s.oldest_pending_age_sec,
-        'oldest_pending_age_sec', s.oldest_pending_age_sec,
-        'avg_processing_time_sec', v_average,
-        'throughput_per_minute', s.finished,
-        'throughput_per_sec', round(s.finished / 60.0, 3),
-        'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
-        'status', v_status,
-        'health_status', v_status
-    );
-end;
-$function$;
-comment on function pgtrickle.payments_health() is 'How inbox payments is doing, as jsonb. (Sluice: shop in pgtrickle)';
-
--- The state of inbox payments as inbox_status() reports it.
--- Reads pgtrickle.payments_summary, pgt_inbox_config, pgt_settings.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_status()
-    returns table (
-    inbox_name text,
-    inbox_table text,
-    is_managed boolean,
-    max_retries integer,
-    retention_hours numeric,
-    pending_count bigint,
-    dlq_count bigint,
-    processed_count bigint,
-    oldest_pending_age_sec numeric,
-    total_bytes bigint,
-    created_at timestamptz
-)
-    language sql
-    stable
-as $function$
-    select 'payments',
-           'pgtrickle.payments',
-           true,
-           3,
-           round(extract(epoch from make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))) / 3600, 2),
-           s.pending_count,
-           s.dlq_count,
-           s.processed_count,
-           s.oldest_pending_age_sec,
-           pg_total_relation_size('pgtrickle.payments'::regclass),
-           c.created_at
-    from pgtrickle.payments_summary() s
-    join pgtrickle.pgt_inbox_config c on c.inbox_name = 'payments'
-$function$;
-comment on function pgtrickle.payments_status() is 'The state of inbox payments as inbox_status() reports it. (Sluice: shop in pgtrickle)';
-
--- The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array.
--- Reads pgtrickle.payments_dead, pgtrickle.payments_requeue, pgtrickle.payments.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_errors()
-    returns jsonb
-    language sql
-    stable
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $function$
-    select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
-    from (
-        select i.error, count(*) as count
-        from (
-            (select d.event_id from pgtrickle.payments_dead d order by d.dead_at desc limit 1000)
-            union
-            (select q.event_id from pgtrickle.payments_requeue q order by q.due_at limit 1000)
-        ) f
-        join pgtrickle.payments i on i.event_id = f.event_id
-        where i.processed_at is null and i.error is not null
-        group by i.error
-        order by count(*) desc, i.error
-        limit 20
-    ) e
-$function$;
-comment on function pgtrickle.payments_errors() is 'The commonest errors among the last thousand dead letters and the thousand next retries of inbox payments, as a jsonb array. (Sluice: shop in pgtrickle)';
-
--- Adds the deltas of inbox payments to its totals and rates; returns how many.
--- Writes pgtrickle.pgt_inbox_progress; moves pgtrickle.payments_deltas into pgtrickle.payments_totals and pgtrickle.payments_rates.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_fold()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_no         bigint;
-    v_folded_no  bigint;
-    v_counted_at timestamptz;
-    v_from       bigint;
-    v_count      bigint;
-begin
-    select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'payments'
-    order by p.no desc
-    limit 1;
-
-    perform from pgtrickle.payments_deltas d where d.no > coalesce(v_folded_no, 0) and d.event_type is not null limit 1;
-    if not found then
-        return 0::bigint;
-    end if;
-
-    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
-    -- nothing is left but how far claims have come (see below).
-    v_from := least(coalesce(v_folded_no, -1) + 1, (select min(d.no) from pgtrickle.payments_deltas d where d.last_at is not null));
-    with gone as (
-        delete from pgtrickle.payments_deltas d
-        where d.no >= v_from
-        returning d.*
-    ),
-    counted as (
-        insert into pgtrickle.payments_totals as t (event_type, received, processed, dead_letter, processing_us)
-        -- What was received later than counted_at is counted where it is, or no longer there.
-        select g.event_type,
-               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < coalesce(v_counted_at, '-infinity')), 0),
-               sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
-        from gone g
-        where g.event_type is not null
-        group by g.event_type
-        on conflict (event_type) do update
-            set received = t.received + excluded.received,
-                processed = t.processed + excluded.processed,
-                dead_letter = t.dead_letter + excluded.dead_letter,
-                processing_us = t.processing_us + excluded.processing_us
-    ),
-    -- Of those, the number that was received tells until the next settling: less what is gone.
-    lessened as (
-        update pgtrickle.pgt_inbox_progress p
-        set received_no = p.received_no - l.received
-        from (select sum(g.received) as received from gone g where g.received_at >= coalesce(v_counted_at, '-infinity')) l
-        where p.no = v_no and l.received <> 0
-    ),
-    rated as (
-        insert into pgtrickle.payments_rates as r (second, finished, calls, duplicates)
-        select date_trunc('second', g.at), sum(g.finished), sum(g.calls), sum(g.duplicates)
-        from gone g
-        where g.finished <> 0 or g.calls <> 0
-        group by date_trunc('second', g.at)
-        on conflict (second) do update
-            set finished = r.finished + excluded.finished,
-                calls = r.calls + excluded.calls,
-                duplicates = r.duplicates + excluded.duplicates
-    ),
-    -- Claims still want to know how far they have come.
-    kept as (
-        insert into pgtrickle.payments_deltas (last_at, last_id)
-        select g.last_at, g.last_id
-        from gone g
-        where g.last_at is not null
-        order by g.no desc
-        limit 1
-    )
-    select count(*) filter (where g.event_type is not null) into v_count from gone g;
-
-    delete from pgtrickle.payments_rates r where r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.payments_fold() is 'Adds the deltas of inbox payments to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
-
--- Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued.
--- Reads pgtrickle.payments, pg_locks; writes pgtrickle.pgt_inbox_progress, pgtrickle.payments_fence, pgtrickle.payments_totals, pgtrickle.payments_requeue.
--- From inboxes.payments in the spec.
---
--- Floor and counts may pass a moment once everything received before it is known. So: publish the moment (the fence) and
--- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the
--- fence, lists and counts as late. Pending messages that claims have passed are listed here, before the floor passes them.
-create function pgtrickle.payments_settle()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_was     record;
-    v_now     timestamptz := clock_timestamp();
-    v_holders text[];
-    v_fence   timestamptz;
-    v_sure    timestamptz;
-    v_sure_no bigint;
-    v_read    record; -- when the messages received were read, and how many there were
-    v_since   record; -- the same for the moment that is sure
-    v_received_no bigint;
-    v_cursor  timestamptz;
-    v_floor   timestamptz;
-    v_note    boolean;
-    v_listed  bigint := 0::bigint;
-    v_no      bigint;
-begin
-    -- An older snapshot does not see what ended since, so it cannot settle anything.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        return 0::bigint;
-    end if;
-    select p.* into v_was
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'payments'
-    order by p.no desc
-    limit 1;
-    if not found then
-        insert into pgtrickle.pgt_inbox_progress (inbox_name) values ('payments') returning * into v_was;
-    end if;
-
-    -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_fence from pgtrickle.payments_fence f;
-    v_no := (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n);
-    select coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) as received, clock_timestamp() as at into v_read;
-    select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
-    from pg_locks l
-    where l.locktype = 'relation'
-      and l.relation = 'pgtrickle.payments'::regclass
-      and l.database = (select d.oid from pg_database d where d.datname = current_database())
-      and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-      and l.pid is distinct from pg_backend_pid();
-
-    -- Prepared transactions change their name: while there is one, nothing is sure.
-    if exists (select from unnest(v_holders) h where h like '-1/%') then
-        return 0::bigint;
-    elsif v_holders = '{}' then
-        v_sure := v_fence;
-        v_sure_no := v_no;
-        v_since := v_read;
-    elsif not v_holders && v_was.fence_holders then
-        v_sure := v_was.fence_at;
-        v_sure_no := v_was.fence_no;
-        select v_was.fence_received as received, v_was.fence_read_at as at into v_since;
-    else
-        return 0::bigint;
-    end if;
-    -- Idle: nothing was written since.
-    if v_no = v_was.fence_no and v_no = v_was.folded_no and v_holders = '{}'
-       and not exists (select from pgtrickle.payments i where i.received_at >= v_was.counted_at and i.received_at < v_sure) then
-        return 0::bigint;
-    end if;
-
-    -- Whoever was writing has ended, so this fold completes the numbers up to the fence.
-    perform pgtrickle.payments_fold();
-    -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.no = v_was.no);
-    if v_sure > v_was.counted_at then
-        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
-        v_received_no := v_since.received - (
-            select count(*) from pgtrickle.payments i where i.received_at >= v_sure and i.received_at < v_since.at
-        ) - (
-            select count(*) from pgtrickle.payments i where i.received_at > v_read.at + interval '1 second'
-        );
-    end if;
-    v_sure := greatest(v_sure, v_was.counted_at);
-    insert into pgtrickle.payments_totals as t (event_type, received)
-    select c.event_type, sum(c.received)
-    from (
-        select i.event_type, count(*) as received
-        from pgtrickle.payments i
-        where i.received_at >= v_was.counted_at and i.received_at < v_sure
-        group by i.event_type
-        union all
-        select d.event_type, -d.received
-        from pgtrickle.payments_deltas d
-        where d.no > v_was.folded_no and d.received_at >= v_was.counted_at and d.received_at < v_sure
-    ) c
-    group by c.event_type
-    on conflict (event_type) do update set received = t.received + excluded.received;
-
-    v_floor := greatest(v_was.floor_at, v_sure);
-    v_cursor := (select timestamptz 'epoch' + c.last_value * interval '1 microsecond' from pgtrickle.payments_claim_cursor c);
-    -- Requeue what claims have passed or given back, a thousand at most. What a worker holds is left to it, unless the cursor
-    -- passed it half a minute ago: a slow worker must not hold the floor.
-    with passed as (
-        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
-        from pgtrickle.payments i
-        where i.received_at >= v_was.floor_at
-          and i.received_at < least(v_floor, v_cursor)
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id
-        limit 1000
-        for update of i skip locked
-    ),
-    -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the floor.
-    given_back as (
-        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
-        from (
-            select n.event_id, n.xmax as locker
-            from pgtrickle.payments n
-            where n.received_at >= greatest(v_was.floor_at, v_cursor) and n.received_at < v_floor
-            order by n.received_at, n.event_id
-            limit 1000
-        ) n
-        join pgtrickle.payments i on i.event_id = n.event_id
-        where n.locker <> '0'::xid
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        for update of i skip locked
-    ),
-    held as (
-        select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp())) as due_at
-        from pgtrickle.payments i
-        where i.received_at >= v_was.floor_at
-          and i.received_at < least(v_floor, v_was.stuck_at)
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id
-        limit 1000
-    ),
-    listed as (
-        insert into pgtrickle.payments_requeue (event_id, received_at, due_at)
-        select p.event_id, p.received_at, p.due_at
-        from (select * from passed union select * from given_back union select * from held) p
-        on conflict (event_id) do nothing
-        returning event_id
-    )
-    select count(*) into v_listed from listed;
-
-    -- The floor stops before the first pending message that is not listed.
-    v_floor := least(v_floor, (
-        select i.received_at
-        from pgtrickle.payments i
-        where i.received_at >= v_was.floor_at
-          and i.received_at < v_floor
-          and i.processed_at is null and i.retry_count < 3
-          and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-        order by i.received_at, i.event_id
-        limit 1
-    ));
-    v_floor := greatest(v_was.floor_at, v_floor);
-    -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
-    v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (
-        inbox_name, floor_at, counted_at, folded_no, received_no, fence_at, fence_no, fence_read_at, fence_received, fence_holders, noted_at, cursor_at, stuck_at
-    ) values (
-        'payments', v_floor, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_fence, v_no, v_read.at, v_read.received, v_holders,
-        case when v_note then v_now else v_was.noted_at end,
-        case when v_note then v_cursor else v_was.cursor_at end,
-        case when v_note then v_was.cursor_at else v_was.stuck_at end
-    );
-    delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' and p.no <= v_was.no;
-    return v_listed;
-end;
-$function$;
-comment on function pgtrickle.payments_settle() is 'Moves the floor of inbox payments forward, so that nobody reads what is done again, and counts what came in; returns how many messages it requeued. (Sluice: shop in pgtrickle)';
-
--- Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing.
--- Reads pgtrickle.payments_counts, pgtrickle.payments, pgtrickle.payments_requeue; writes pgtrickle.pgt_inbox_progress.
--- From inboxes.payments in the spec.
---
--- A safety net: should anything ever break the rule of the floor, no message stays unseen once the backlog is below a thousand.
-create function pgtrickle.payments_audit()
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_floor   timestamptz := coalesce((
-        select p.floor_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-    v_counted bigint;
-    v_found   bigint;
-begin
-    if v_floor = '-infinity' then
-        return true;
-    end if;
-    select coalesce((select sum(c.pending)::bigint from pgtrickle.payments_counts c), 0),
-           (
-               select count(*)
-               from (
-                   (
-                       select from pgtrickle.payments i
-                       where i.received_at >= v_floor
-                         and i.processed_at is null and i.retry_count < 3
-                         and (select true from pgtrickle.payments_requeue q where q.event_id = i.event_id) is null
-                       limit 1001
-                   )
-                   union all
-                   (
-                       select from pgtrickle.payments_requeue q
-                       join pgtrickle.payments i on i.event_id = q.event_id
-                       where i.processed_at is null and i.retry_count < 3
-                       limit 1001
-                   )
-               ) f
-           )
-    into v_counted, v_found;
-    if v_found > 1000 or v_found = v_counted then
-        return true;
-    end if;
-
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = 'payments'
-    order by p.no desc
-    limit 1;
-    raise warning using
-        message = 'inbox payments: ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
-        hint = 'Were triggers disabled? The floor is moved back; to recount, call after_restore().';
-    return false;
-end;
-$function$;
-comment on function pgtrickle.payments_audit() is 'Compares the counted pending messages of inbox payments with those that claims can find; moves the floor back if some are missing. (Sluice: shop in pgtrickle)';
-
--- Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever.
--- Reads pgtrickle.payments_dead; deletes from pgtrickle.payments; writes pgtrickle.payments_expired.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_processed interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000));
-    v_dead      interval := make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000));
-    v_count     bigint := 0::bigint;
-    v_rows      bigint;
-begin
-    if v_processed > interval '0' then
-        with gone as (
-            delete from pgtrickle.payments i
-            where i.ctid = any (array(
-                select o.ctid
-                from pgtrickle.payments o
-                where o.received_at < now() - v_processed and o.processed_at < now() - v_processed
-                order by o.received_at, o.event_id
-                limit p_batch_size
-                for update skip locked
-            ) || array(
-                -- Received later than now: the sender's clock is ahead.
-                select o.ctid
-                from pgtrickle.payments o
-                where o.received_at > now() and o.processed_at < now() - v_processed
-                order by o.received_at, o.event_id
-                limit p_batch_size
-                for update skip locked
-            ))
-            returning i.event_type, i.received_at, i.processed_at
-        ),
-        counted as (
-            insert into pgtrickle.payments_expired as e (event_type, processed, processing_us)
-            select g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at) then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12) else 0 end * 1000000)::bigint)
-            from gone g
-            group by g.event_type
-            order by g.event_type -- two sessions that drain at once lock rows in one order
-            on conflict (event_type) do update
-                set processed = e.processed + excluded.processed,
-                    processing_us = e.processing_us + excluded.processing_us
-        )
-        select count(*) into v_count from gone;
-    end if;
-
-    if v_dead > interval '0' then
-        delete from pgtrickle.payments i
-        where i.ctid = any (array(
-            select o.ctid
-            from pgtrickle.payments_dead d
-            join pgtrickle.payments o on o.event_id = d.event_id
-            where d.dead_at < now() - v_dead and o.processed_at is null and o.retry_count >= 3
-            order by d.dead_at
-            limit p_batch_size
-            for update of o skip locked
-        ));
-        get diagnostics v_rows = row_count;
-        v_count := v_count + v_rows;
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.payments_drain(int4) is 'Deletes one batch of messages of inbox payments whose retention has passed; returns how many. Zero retention keeps for ever. (Sluice: shop in pgtrickle)';
-
--- Removes requeue entries of inbox payments whose messages are no longer pending; returns how many.
--- Reads pgtrickle.payments; writes pgtrickle.payments_requeue.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_tidy()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_ids   text[];
-    v_count bigint;
-begin
-    -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
-    v_ids := array(
-        select q.event_id
-        from pgtrickle.payments_requeue q
-        where not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3)
-        limit 10000
-        for update skip locked
-    );
-    delete from pgtrickle.payments_requeue q
-    where q.event_id = any (v_ids)
-      and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.payments_tidy() is 'Removes requeue entries of inbox payments whose messages are no longer pending; returns how many. (Sluice: shop in pgtrickle)';
-
--- Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are.
--- Reads pgtrickle.payments, pgtrickle.payments_alerted; writes pgtrickle.payments_deltas, pgtrickle.payments_totals, pgtrickle.payments_requeue, pgtrickle.payments_dead, pgtrickle.pgt_inbox_progress, pgtrickle.payments_claim_cursor.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_rebuild()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_count   bigint;
-begin
-    lock table pgtrickle.payments in share row exclusive mode;
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox payments: counts' for update;
-    delete from pgtrickle.payments_deltas;
-    delete from pgtrickle.payments_totals;
-    select to_timestamp(setval('pgtrickle.payments_fence'::regclass, greatest(f.last_value, floor(extract(epoch from clock_timestamp()))::bigint))) into v_counted from pgtrickle.payments_fence f;
-    insert into pgtrickle.payments_totals (event_type, received, processed, dead_letter, processing_us)
-    select n.event_type,
-           count(*) filter (where n.received_at < v_counted),
-           count(*) filter (where n.processed_at is not null),
-           count(*) filter (where n.processed_at is null and n.retry_count >= 3),
-           coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at) then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12) else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
-    from pgtrickle.payments n
-    group by n.event_type;
-
-    -- With the floor at the bottom claims find everything that is due; only delayed messages need an entry.
-    delete from pgtrickle.payments_requeue;
-    insert into pgtrickle.payments_requeue (event_id, received_at, due_at)
-    select i.event_id, i.received_at, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
-    from pgtrickle.payments i
-    where i.processed_at is null and i.retry_count < 3 and i.available_at is not null;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    values (
-        'payments', v_counted, (select n.last_value - (not n.is_called)::integer from pgtrickle.payments_delta_no n),
-        coalesce(pg_sequence_last_value('pgtrickle.payments_received'::regclass), 0) - (select count(*) from pgtrickle.payments i where i.received_at >= v_counted)
-    );
-    perform setval('pgtrickle.payments_claim_cursor'::regclass, 0, false), setval('pgtrickle.payments_rescan_after'::regclass, 0, false);
-
-    delete from pgtrickle.payments_dead d
-    where not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    insert into pgtrickle.payments_dead as d (event_id, dead_at, alerted)
-    select i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-    from pgtrickle.payments i
-    left join pgtrickle.payments_alerted a on a.event_id = i.event_id
-    where i.processed_at is null and i.retry_count >= 3
-    on conflict (event_id) do update
-        set dead_at = excluded.dead_at, alerted = true
-        where excluded.alerted and not d.alerted;
-
-    select count(*) into v_count from pgtrickle.payments i;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.payments_rebuild() is 'Recomputes all that is derived from inbox payments from its messages, with writers kept out; returns how many messages there are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.payments_mark_failed(text, text) is
+    'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if another '
+    'transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 -- From inboxes.payments in the spec.
 --
 -- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
--- sort the whole inbox for the first rows, or compare each message with each requeued one.
+-- sort the whole inbox for the first rows, or compare each message with each one of the retry queue.
 create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
     -- plan this branch for all rows and scan what is done.
-    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
-        select p.floor_at
+        select p.low_watermark
         from pgtrickle.pgt_inbox_progress p
         where p.inbox_name = 'payments'
         order by p.no desc
         limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle.payments_requeue q where q.event_id = i.event_id)
+      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.payments_requeue q
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
+from pgtrickle.pgt_inbox_retry_queue q
 join pgtrickle.payments i on i.event_id = q.event_id
-where case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
-comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+where q.inbox_name = 'payments'
+  and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+comment on view pgtrickle.payments_pending is
+    'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.payments_dead d
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
+       i.error, i.retry_count, i.trace_id, i.available_at
+from pgtrickle.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
-where i.processed_at is null and i.retry_count >= 3;
+where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
-
--- Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many.
--- Reads pgtrickle.payments; writes pgtrickle.payments_dead, pgtrickle.payments_alerted; notifies pg_trickle_alert.
--- From inboxes.payments in the spec.
-create function pgtrickle.payments_alert()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_most  bigint := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
-    v_count bigint := 0::bigint;
-    v_dead  record;
-    v_alert text;
-begin
-    for v_dead in
-        with seen as (
-            update pgtrickle.payments_dead d
-            set alerted = true
-            where not d.alerted
-            returning d.event_id, d.dead_at
-        ),
-        noted as (
-            insert into pgtrickle.payments_alerted (event_id, dead_at)
-            select s.event_id, s.dead_at
-            from seen s
-            on conflict (event_id) do nothing
-        )
-        select i.event_id, i.event_type, i.retry_count, i.error
-        from seen s
-        join pgtrickle.payments i on i.event_id = s.event_id
-        where i.processed_at is null and i.retry_count >= 3
-        order by s.dead_at, s.event_id
-    loop
-        v_count := v_count + 1;
-        continue when v_count > v_most;
-        v_alert := jsonb_build_object(
-            'type', 'inbox_dlq_message',
-            'inbox', 'payments',
-            'event_id', v_dead.event_id,
-            'event_type', v_dead.event_type,
-            'retry_count', v_dead.retry_count,
-            'error', v_dead.error
-        )::text;
-        -- A notification holds less than 8000 bytes.
-        if octet_length(v_alert) > 7900 then
-            v_alert := jsonb_build_object(
-                'type', 'inbox_dlq_message',
-                'inbox', 'payments',
-                'event_id', left(v_dead.event_id, 400),
-                'event_type', left(v_dead.event_type, 100),
-                'retry_count', v_dead.retry_count,
-                'error', left(v_dead.error, 100)
-            )::text;
-        end if;
-        perform pg_notify('pg_trickle_alert', v_alert);
-    end loop;
-
-    if v_count > v_most then
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_dlq_batch',
-            'inbox', 'payments',
-            'count', v_count - v_most
-        )::text);
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.payments_alert() is 'Alerts the dead letters of inbox payments that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox payments per event type, exact at every moment; processed survives retention.
 -- From inboxes.payments in the spec.
 create view pgtrickle.payments_stats as
 select c.event_type,
-       c.pending,
-       c.processed,
-       c.dead_letter,
-       round(c.processing_us / 1000000.0 / nullif(c.processed, 0), 6) as avg_processing_time_sec
-from pgtrickle.payments_counts c;
-comment on view pgtrickle.payments_stats is 'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+       sum(c.received - c.processed - c.dead_letter)::bigint as pending,
+       sum(c.processed + c.expired)::bigint as processed,
+       sum(c.dead_letter)::bigint as dead_letter,
+       round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
+from (
+    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
+    from pgtrickle.pgt_inbox_counted p
+    where p.inbox_name = 'payments'
+    union all
+    -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
+    select i.event_type, count(*), 0, 0, 0, 0
+    from (
+        select i.event_type
+        from pgtrickle.payments i
+        where i.received_at >= coalesce((
+        select p.counted_at
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = 'payments'
+        order by p.no desc
+        limit 1
+    ), '-infinity')
+        order by i.received_at, i.event_id
+        limit (select null::bigint)
+    ) i
+    group by i.event_type
+) c
+group by c.event_type
+having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
+comment on view pgtrickle.payments_stats is
+    'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 
-select setval('pgtrickle.payments_fence'::regclass, 0);
+select setval('pgtrickle.payments_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
-grant select on sequence pgtrickle.payments_fence to public;
+grant select on sequence pgtrickle.payments_high_watermark to public;
 grant usage on sequence pgtrickle.payments_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, with_dead_letter, with_stats,
-    processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
+    with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
+    claim_cursor, rescan_after, alone_until, high_watermark, received
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, 20, '1s', true, true,
-    null, null, interval '30 seconds', interval '2 minutes', 10
+    'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
+    true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
+    'payments_claim_cursor', 'payments_rescan_after', 'payments_alone_until', 'payments_high_watermark', 'payments_received'
 );
 
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
@@ -4317,7 +3194,8 @@ begin
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is 'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
+    'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox.
@@ -4337,6 +3215,8 @@ create function pgtrickle.inbox_receive(
     returns boolean
     language plpgsql
 as $function$
+declare
+    v_stored boolean;
 begin
     if p_event_type is null or p_payload is null then
         raise exception using
@@ -4353,37 +3233,11 @@ begin
     end if;
     case p_inbox
         when 'order_events' then
-            if p_event_id is null then
-                raise exception using
-                    errcode = '22023',
-                    message = 'p_event_id must not be null',
-                    detail = 'Inbox order_events tells duplicates by it.',
-                    hint = 'Use the id that the sender gave, never one made up on arrival.';
-            end if;
-            if p_sequence is not null or p_priority is not null then
-                raise exception using
-                    errcode = '22023',
-                    message = 'p_sequence, p_priority: the inbox has neither',
-                    detail = 'Inbox order_events has no ordering and no priority.',
-                    hint = 'Leave them out, or give the inbox that option in the spec.';
-            end if;
-            return pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at);
+            v_stored := pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
         when 'payments' then
-            if p_event_id is null then
-                raise exception using
-                    errcode = '22023',
-                    message = 'p_event_id must not be null',
-                    detail = 'Inbox payments tells duplicates by it.',
-                    hint = 'Use the id that the sender gave, never one made up on arrival.';
-            end if;
-            if p_sequence is not null or p_priority is not null then
-                raise exception using
-                    errcode = '22023',
-                    message = 'p_sequence, p_priority: the inbox has neither',
-                    detail = 'Inbox payments has no ordering and no priority.',
-                    hint = 'Leave them out, or give the inbox that option in the spec.';
-            end if;
-            return pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at);
+            v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
         else
             raise exception using
                 errcode = '42704',
@@ -4391,12 +3245,27 @@ begin
                 detail = 'Extension shop has no inbox of this name.',
                 hint = 'Its inboxes: order_events, payments.';
     end case;
+    if v_stored is null then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_id must not be null',
+            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
+            hint = 'Use the id that the sender gave, never one made up on arrival.';
+    elsif p_sequence is not null or p_priority is not null then
+        raise exception using
+            errcode = '22023',
+            message = 'p_sequence, p_priority: the inbox has neither',
+            detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
+            hint = 'Leave them out, or give the inbox that option in the spec.';
+    end if;
+    return v_stored;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is 'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
+    'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
 -- The first pending messages of an inbox in processing order; takes no lock.
--- Reads the inbox.
+-- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
 -- From inboxes in the spec.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
     returns table (
@@ -4413,7 +3282,13 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
 )
     language plpgsql
     stable
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $function$
+#variable_conflict use_column
+declare
+    v_inbox record;
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using
@@ -4422,21 +3297,47 @@ begin
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'Give the number of messages to return.';
     end if;
-    case p_inbox
-        when 'order_events' then
-            return query select * from pgtrickle.order_events_first_pending(p_limit);
-        when 'payments' then
-            return query select * from pgtrickle.payments_first_pending(p_limit);
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
+    v_inbox := pgtrickle.pgt_inbox(p_inbox);
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in execute format($sql$
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+        from (
+            (
+                select i.*
+                from %1$s i
+                where i.received_at >= $3
+                  and i.processed_at is null and i.retry_count < $4
+                  and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                order by i.received_at, i.event_id
+                limit $2
+            )
+            union all
+            (
+                select i.*
+                from pgtrickle.pgt_inbox_retry_queue q
+                join %1$s i on i.event_id = q.event_id
+                where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
+                order by q.received_at, q.event_id
+                limit $2
+            )
+        ) i
+        order by i.received_at, i.event_id
+        limit $2
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    using p_inbox, p_limit, coalesce((
+        select p.low_watermark
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = p_inbox
+        order by p.no desc
+        limit 1
+    ), '-infinity'), v_inbox.max_retries
+    loop
+        return next;
+    end loop;
 end;
 $function$;
-comment on function pgtrickle.inbox_pending(text, int4) is 'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_pending(text, int4) is
+    'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
 -- Locks rows of the inbox.
@@ -4491,7 +3392,9 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the inbox. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
+    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
+    'inbox. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -4500,12 +3403,14 @@ create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text)
     returns boolean
     language plpgsql
 as $function$
+declare
+    v_marked boolean;
 begin
     case p_inbox
         when 'order_events' then
-            return pgtrickle.order_events_mark_processed(p_event_id);
+            v_marked := pgtrickle.order_events_mark_processed(p_event_id);
         when 'payments' then
-            return pgtrickle.payments_mark_processed(p_event_id);
+            v_marked := pgtrickle.payments_mark_processed(p_event_id);
         else
             raise exception using
                 errcode = '42704',
@@ -4513,9 +3418,19 @@ begin
                 detail = 'Extension shop has no inbox of this name.',
                 hint = 'Its inboxes: order_events, payments.';
     end case;
+    if v_marked is null then
+        raise exception using
+            errcode = 'P0002',
+            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
+            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
+            hint = 'A processed message is gone once its retention has passed.';
+    end if;
+    return v_marked;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is 'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_processed(text, text) is
+    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -4524,12 +3439,14 @@ create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_err
     returns integer
     language plpgsql
 as $function$
+declare
+    v_failures integer;
 begin
     case p_inbox
         when 'order_events' then
-            return pgtrickle.order_events_mark_failed(p_event_id, p_error);
+            v_failures := pgtrickle.order_events_mark_failed(p_event_id, p_error);
         when 'payments' then
-            return pgtrickle.payments_mark_failed(p_event_id, p_error);
+            v_failures := pgtrickle.payments_mark_failed(p_event_id, p_error);
         else
             raise exception using
                 errcode = '42704',
@@ -4537,9 +3454,31 @@ begin
                 detail = 'Extension shop has no inbox of this name.',
                 hint = 'Its inboxes: order_events, payments.';
     end case;
+    if v_failures > 0 then
+        return v_failures;
+    elsif v_failures is null then
+        raise exception using
+            errcode = 'P0002',
+            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
+            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
+            hint = 'A processed message is gone once its retention has passed.';
+    end if;
+    raise exception using
+        errcode = '55006',
+        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+        detail = case
+            when v_failures = 0 then 'Another transaction holds the message in inbox ' || p_inbox || '.'
+            else 'The message in inbox ' || p_inbox || ' is processed.'
+        end,
+        hint = case
+            when v_failures = 0 then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.'
+        end;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is 'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_failed(text, text, text) is
+    'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
@@ -4553,22 +3492,40 @@ create function pgtrickle.replay_inbox_messages(
     returns bigint
     language plpgsql
 as $function$
+declare
+    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_count bigint;
 begin
-    case p_inbox
-        when 'order_events' then
-            return pgtrickle.order_events_replay(p_event_ids, p_event_type, coalesce(p_include_processed, false));
-        when 'payments' then
-            return pgtrickle.payments_replay(p_event_ids, p_event_type, coalesce(p_include_processed, false));
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
+    if (p_event_ids is null) = (p_event_type is null) then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_ids, p_event_type: give exactly one of them',
+            detail = 'Inbox ' || p_inbox || '.',
+            hint = 'To replay all types, select the ids and pass them as p_event_ids.';
+    end if;
+    p_include_processed := coalesce(p_include_processed, false);
+
+    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null', v_inbox.inbox_schema, v_inbox.inbox_table)
+        || case when v_inbox.has_delay then ', available_at = null' else '' end
+        || case when p_event_type is null then ' where i.event_id = any ($1)' else ' where i.event_type = $2' end
+        || ' and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and $3)'
+    using p_event_ids, p_event_type, p_include_processed;
+    get diagnostics v_count = row_count;
+
+    if v_count > 0 then
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'inbox_replay',
+            'inbox', p_inbox,
+            'count', v_count,
+            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
+            'include_processed', p_include_processed
+        )::text);
+    end if;
+    return v_count;
 end;
 $function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
+    'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_paused.
@@ -4578,21 +3535,12 @@ create function pgtrickle.pause_inbox(p_inbox text)
     language plpgsql
 as $function$
 begin
-    case p_inbox
-        when 'order_events' then
-            insert into pgtrickle.pgt_inbox_paused (inbox_name) values ('order_events') on conflict (inbox_name) do nothing;
-        when 'payments' then
-            insert into pgtrickle.pgt_inbox_paused (inbox_name) values ('payments') on conflict (inbox_name) do nothing;
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
+    perform pgtrickle.pgt_inbox(p_inbox);
+    insert into pgtrickle.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pause_inbox(text) is
+    'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_paused.
@@ -4602,49 +3550,54 @@ create function pgtrickle.resume_inbox(p_inbox text)
     language plpgsql
 as $function$
 begin
-    case p_inbox
-        when 'order_events' then
-            delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = 'order_events';
-        when 'payments' then
-            delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = 'payments';
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
+    perform pgtrickle.pgt_inbox(p_inbox);
+    delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox;
 end;
 $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
--- Reads the inbox.
+-- Reads pgt_inbox_config and what pgt_inbox_summary reads.
 -- From inboxes in the spec.
 create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
     language plpgsql
     stable
 as $function$
+declare
+    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    s        record;
+    v_age    interval;
+    v_status text;
 begin
-    case p_inbox
-        when 'order_events' then
-            return pgtrickle.order_events_health();
-        when 'payments' then
-            return pgtrickle.payments_health();
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
+    select * into s from pgtrickle.pgt_inbox_summary(p_inbox);
+    v_age := make_interval(secs => coalesce(s.oldest_pending_age_sec, 0)::float8);
+    v_status := case
+        when v_age >= v_inbox.critical_pending_age or s.pending_count >= 100000 then 'critical'
+        when v_age >= v_inbox.degraded_pending_age or s.pending_count >= 10000 or s.dlq_count >= v_inbox.degraded_dlq then 'degraded'
+        else 'healthy'
+    end;
+    return jsonb_build_object(
+        'inbox', p_inbox,
+        'pending_count', s.pending_count,
+        'dlq_count', s.dlq_count,
+        'dead_letter_count', s.dlq_count,
+        'oldest_pending_age_seconds', s.oldest_pending_age_sec,
+        'oldest_pending_age_sec', s.oldest_pending_age_sec,
+        'avg_processing_time_sec', round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6),
+        'throughput_per_minute', s.finished,
+        'throughput_per_sec', round(s.finished / 60.0, 3),
+        'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
+        'status', v_status,
+        'health_status', v_status
+    );
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_health(text) is
+    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
--- Reads the inboxes.
+-- Reads pgt_inbox_config, the settings and what pgt_inbox_summary reads.
 -- From inboxes in the spec.
 create function pgtrickle.inbox_status()
     returns table (
@@ -4663,87 +3616,85 @@ create function pgtrickle.inbox_status()
     language sql
     stable
 as $function$
-    select * from pgtrickle.order_events_status()
-    union all
-    select * from pgtrickle.payments_status()
+    select c.inbox_name,
+           format('%I.%I', c.inbox_schema, c.inbox_table),
+           c.is_managed,
+           c.max_retries,
+           round(extract(epoch from coalesce(
+               c.processed_retention,
+               make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+           )) / 3600, 2),
+           s.pending_count,
+           s.dlq_count,
+           s.processed_count,
+           s.oldest_pending_age_sec,
+           pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass),
+           c.created_at
+    from pgtrickle.pgt_inbox_config c
+    cross join lateral pgtrickle.pgt_inbox_summary(c.inbox_name) s
 $function$;
 comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
 -- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
--- Reads the inbox, pgt_tasks.
+-- Reads the inbox, pgt_inbox_dead, pgt_inbox_retry_queue, pgt_tasks and what inbox_status() and inbox_health() read.
 -- From inboxes in the spec.
 create function pgtrickle.inbox_status(p_inbox text)
     returns jsonb
     language plpgsql
     stable
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
+declare
+    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_errors jsonb;
 begin
-    case p_inbox
-        when 'order_events' then
-            return (
-                select to_jsonb(s) || pgtrickle.order_events_health() || jsonb_build_object(
-                    'errors', pgtrickle.order_events_errors(),
-                    'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = 'order_events'),
-                    'tasks', (
-                        select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error))
-                        from pgtrickle.pgt_tasks t
-                        where t.task in ('inbox order_events: counts', 'inbox order_events: retention')
-                    )
+    -- Of the last thousand dead letters and the thousand next retries.
+    execute format($sql$
+        select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
+        from (
+            select i.error, count(*) as count
+            from (
+                (
+                    select d.event_id
+                    from pgtrickle.pgt_inbox_dead d
+                    where d.inbox_name = $1 and not d.is_alert
+                    order by d.alerted desc, d.dead_at desc
+                    limit 1000
                 )
-                from pgtrickle.order_events_status() s
-            );
-        when 'payments' then
-            return (
-                select to_jsonb(s) || pgtrickle.payments_health() || jsonb_build_object(
-                    'errors', pgtrickle.payments_errors(),
-                    'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = 'payments'),
-                    'tasks', (
-                        select jsonb_object_agg(t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error))
-                        from pgtrickle.pgt_tasks t
-                        where t.task in ('inbox payments: counts', 'inbox payments: retention')
-                    )
-                )
-                from pgtrickle.payments_status() s
-            );
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
+                union
+                (select q.event_id from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
+            ) f
+            join %s i on i.event_id = f.event_id
+            where i.processed_at is null and i.error is not null
+            group by i.error
+            order by count(*) desc, i.error
+            limit 20
+        ) e
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    into v_errors
+    using p_inbox;
+    return (
+        select to_jsonb(s) || pgtrickle.inbox_health(p_inbox) || jsonb_build_object(
+            'errors', v_errors,
+            'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
+            'tasks', (
+                select jsonb_object_agg(
+                           t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
+                       )
+                from pgtrickle.pgt_tasks t
+                where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
+            )
+        )
+        from pgtrickle.inbox_status() s
+        where s.inbox_name = p_inbox
+    );
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
-
--- The tables and sequences of inboxes that are not there.
--- Reads pg_class.
-create function pgtrickle.pgt_inbox_missing()
-    returns table (inbox_name text, relation text)
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select i.inbox_name, r.relation
-    from (
-        values
-            ('order_events', array[
-                'pgtrickle.order_events', 'pgtrickle.order_events_deltas', 'pgtrickle.order_events_totals',
-                'pgtrickle.order_events_expired', 'pgtrickle.order_events_rates', 'pgtrickle.order_events_requeue',
-                'pgtrickle.order_events_dead', 'pgtrickle.order_events_alerted', 'pgtrickle.order_events_claim_cursor',
-                'pgtrickle.order_events_rescan_after', 'pgtrickle.order_events_fence', 'pgtrickle.order_events_delta_no'
-            ]::text[]),
-            ('payments', array[
-                'pgtrickle.payments', 'pgtrickle.payments_deltas', 'pgtrickle.payments_totals', 'pgtrickle.payments_expired',
-                'pgtrickle.payments_rates', 'pgtrickle.payments_requeue', 'pgtrickle.payments_dead', 'pgtrickle.payments_alerted',
-                'pgtrickle.payments_claim_cursor', 'pgtrickle.payments_rescan_after', 'pgtrickle.payments_fence',
-                'pgtrickle.payments_delta_no'
-            ]::text[])
-    ) i (inbox_name, relations)
-    cross join unnest(i.relations) r (relation)
-    where to_regclass(r.relation) is null
-$function$;
-comment on function pgtrickle.pgt_inbox_missing() is 'The tables and sequences of inboxes that are not there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_status(text) is
+    'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
 -- Reads pgt_extension; writes pgt_version_history.
@@ -4782,7 +3733,8 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function pgtrickle.pgt_note_version() is 'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -4835,7 +3787,9 @@ begin
     perform pgtrickle.pgt_note_version();
 end;
 $function$;
-comment on function pgtrickle.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.attach() is
+    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
 -- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
@@ -4864,7 +3818,9 @@ begin
     end loop;
 end;
 $function$;
-comment on function pgtrickle.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.detach() is
+    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
@@ -4875,8 +3831,7 @@ create function pgtrickle.after_restore()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    perform pgtrickle.order_events_rebuild();
-    perform pgtrickle.payments_rebuild();
+    perform pgtrickle.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
     perform pgtrickle.attach();
     update pgtrickle.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
@@ -4885,7 +3840,9 @@ begin
     update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
-comment on function pgtrickle.after_restore() is 'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -4922,9 +3879,12 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is 'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
+    'pgtrickle)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have done meanwhile.
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
 -- Reads and writes nothing.
 create procedure pgtrickle.pgt_commit()
     language plpgsql
@@ -4934,9 +3894,12 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is 'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others have done meanwhile. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: shop in pgtrickle)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once.
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 --
 -- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
@@ -4946,6 +3909,7 @@ create procedure pgtrickle.tick()
 as $procedure$
 declare
     v_batch    integer;
+    v_inbox    text;
     v_interval interval;
     v_rows     bigint;
 begin
@@ -4957,105 +3921,41 @@ begin
     end if;
     v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
     v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
-
-    -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
-    lock table pgtrickle.order_events in access share mode;
-    perform
-    from pgtrickle.pgt_tasks t
-    where t.task = 'inbox order_events: counts'
-    for update skip locked;
-    if found then
-        begin
-            perform pgtrickle.order_events_fold();
-            perform pgtrickle.order_events_settle();
-            perform pgtrickle.pgt_finish_attempts('order_events', 'order_events_requeue');
-            perform pgtrickle.order_events_audit();
-            perform pgtrickle.order_events_alert();
-            update pgtrickle.pgt_tasks t
-            set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-            where t.task = 'inbox order_events: counts';
-        exception when others then
-            update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox order_events: counts';
-            raise warning using message = 'inbox order_events: ' || sqlerrm;
-        end;
-    end if;
-    call pgtrickle.pgt_commit();
-
-    -- Inbox order_events: retention, in batches.
-    update pgtrickle.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-        for update skip locked
-    );
-    if found then
+    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
+        perform pgtrickle.pgt_inbox_tick(v_inbox);
         call pgtrickle.pgt_commit();
-        loop
-            begin
-                v_rows := pgtrickle.order_events_drain(v_batch) + pgtrickle.order_events_tidy();
-            exception when others then
-                v_rows := 0;
-                update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox order_events: retention';
-                raise warning using message = 'inbox order_events: ' || sqlerrm;
-            end;
+
+        -- Retention, in batches.
+        update pgtrickle.pgt_tasks t
+        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+        where t.task = (
+            select d.task
+            from pgtrickle.pgt_tasks d
+            where d.task = 'inbox ' || v_inbox || ': retention'
+              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+            for update skip locked
+        );
+        if found then
             call pgtrickle.pgt_commit();
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-    call pgtrickle.pgt_commit();
-
-    -- Inbox payments: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
-    lock table pgtrickle.payments in access share mode;
-    perform
-    from pgtrickle.pgt_tasks t
-    where t.task = 'inbox payments: counts'
-    for update skip locked;
-    if found then
-        begin
-            perform pgtrickle.payments_fold();
-            perform pgtrickle.payments_settle();
-            perform pgtrickle.pgt_finish_attempts('payments', 'payments_requeue');
-            perform pgtrickle.payments_audit();
-            perform pgtrickle.payments_alert();
-            update pgtrickle.pgt_tasks t
-            set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-            where t.task = 'inbox payments: counts';
-        exception when others then
-            update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox payments: counts';
-            raise warning using message = 'inbox payments: ' || sqlerrm;
-        end;
-    end if;
-    call pgtrickle.pgt_commit();
-
-    -- Inbox payments: retention, in batches.
-    update pgtrickle.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-        for update skip locked
-    );
-    if found then
+            loop
+                begin
+                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                exception when others then
+                    v_rows := 0;
+                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
+                end;
+                call pgtrickle.pgt_commit();
+                exit when v_rows < v_batch;
+            end loop;
+        end if;
         call pgtrickle.pgt_commit();
-        loop
-            begin
-                v_rows := pgtrickle.payments_drain(v_batch) + pgtrickle.payments_tidy();
-            exception when others then
-                v_rows := 0;
-                update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox payments: retention';
-                raise warning using message = 'inbox payments: ' || sqlerrm;
-            end;
-            call pgtrickle.pgt_commit();
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-    call pgtrickle.pgt_commit();
+    end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it at once. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick() is
+    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may '
+    'call it at once. (Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
@@ -5066,6 +3966,7 @@ create function pgtrickle.tick_once()
 as $function$
 declare
     v_batch    integer;
+    v_inbox    text;
     v_interval interval;
     v_rows     bigint;
 begin
@@ -5075,99 +3976,37 @@ begin
     end if;
     v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
     v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
+        perform pgtrickle.pgt_inbox_tick(v_inbox);
 
-    -- Inbox order_events: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
-    lock table pgtrickle.order_events in access share mode;
-    perform
-    from pgtrickle.pgt_tasks t
-    where t.task = 'inbox order_events: counts'
-    for update skip locked;
-    if found then
-        begin
-            perform pgtrickle.order_events_fold();
-            perform pgtrickle.order_events_settle();
-            perform pgtrickle.pgt_finish_attempts('order_events', 'order_events_requeue');
-            perform pgtrickle.order_events_audit();
-            perform pgtrickle.order_events_alert();
-            update pgtrickle.pgt_tasks t
-            set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-            where t.task = 'inbox order_events: counts';
-        exception when others then
-            update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox order_events: counts';
-            raise warning using message = 'inbox order_events: ' || sqlerrm;
-        end;
-    end if;
-
-    -- Inbox order_events: retention, in batches.
-    update pgtrickle.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from pgtrickle.pgt_tasks d
-        where d.task = 'inbox order_events: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-        for update skip locked
-    );
-    if found then
-        -- One transaction: a bounded part of the work, the rest waits for the next pass.
-        for v_round in 1..100 loop
-            begin
-                v_rows := pgtrickle.order_events_drain(v_batch) + pgtrickle.order_events_tidy();
-            exception when others then
-                v_rows := 0;
-                update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox order_events: retention';
-                raise warning using message = 'inbox order_events: ' || sqlerrm;
-            end;
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-
-    -- Inbox payments: counts, floor, alerts. The table comes first, as in whoever truncates it: the other order deadlocks.
-    lock table pgtrickle.payments in access share mode;
-    perform
-    from pgtrickle.pgt_tasks t
-    where t.task = 'inbox payments: counts'
-    for update skip locked;
-    if found then
-        begin
-            perform pgtrickle.payments_fold();
-            perform pgtrickle.payments_settle();
-            perform pgtrickle.pgt_finish_attempts('payments', 'payments_requeue');
-            perform pgtrickle.payments_audit();
-            perform pgtrickle.payments_alert();
-            update pgtrickle.pgt_tasks t
-            set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-            where t.task = 'inbox payments: counts';
-        exception when others then
-            update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox payments: counts';
-            raise warning using message = 'inbox payments: ' || sqlerrm;
-        end;
-    end if;
-
-    -- Inbox payments: retention, in batches.
-    update pgtrickle.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from pgtrickle.pgt_tasks d
-        where d.task = 'inbox payments: retention' and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-        for update skip locked
-    );
-    if found then
-        -- One transaction: a bounded part of the work, the rest waits for the next pass.
-        for v_round in 1..100 loop
-            begin
-                v_rows := pgtrickle.payments_drain(v_batch) + pgtrickle.payments_tidy();
-            exception when others then
-                v_rows := 0;
-                update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox payments: retention';
-                raise warning using message = 'inbox payments: ' || sqlerrm;
-            end;
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
+        -- Retention, in batches.
+        update pgtrickle.pgt_tasks t
+        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+        where t.task = (
+            select d.task
+            from pgtrickle.pgt_tasks d
+            where d.task = 'inbox ' || v_inbox || ': retention'
+              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+            for update skip locked
+        );
+        if found then
+            -- One transaction: a bounded part of the work, the rest waits for the next pass.
+            for v_round in 1..100 loop
+                begin
+                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                exception when others then
+                    v_rows := 0;
+                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
+                end;
+                exit when v_rows < v_batch;
+            end loop;
+        end if;
+    end loop;
 end;
 $function$;
-comment on function pgtrickle.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.tick_once() is
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -5196,10 +4035,11 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '4fb3305d11912f69a0152e74e70c45f0', 'plain');
+values ('shop', '1.0.0', '415fe695349561e885ff76aff0ffc658', 'plain');
 
 select pgtrickle.attach();
 
