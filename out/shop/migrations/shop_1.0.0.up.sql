@@ -1722,7 +1722,7 @@ begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
     if v_inbox.last_due is not null then
-        execute format('select pgtrickle.%I(clock_timestamp())', v_inbox.last_due) into v_due;
+        execute format('select %I.%I(clock_timestamp())', 'pgtrickle', v_inbox.last_due) into v_due;
     end if;
     perform
     from pgtrickle.pgt_tasks t
@@ -4039,7 +4039,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '415fe695349561e885ff76aff0ffc658', 'plain');
+values ('shop', '1.0.0', '7c39e6f781e1babf066e7afaafafc1da', 'plain');
 
 select pgtrickle.attach();
 
