@@ -261,7 +261,7 @@ func article(noun string) string {
 }
 
 // quoteTags are the dollar quotes that bodies of generated code stand in.
-var quoteTags = []string{"$function$", "$procedure$", "$do$", "$many$"}
+var quoteTags = []string{"$function$", "$procedure$", "$do$", "$sql$"}
 
 // endsQuotes reports names and expressions that would end them.
 func endsQuotes(s *spec.Spec, errs *diag.List) {

@@ -152,6 +152,10 @@ func (s *Server) KillAll() error {
 	if p.Signal(syscall.SIGSTOP) != nil { // so that it forks no more
 		return s.Immediate() // it has ended by itself
 	}
+	// The signal takes a moment: what is forked meanwhile would be no child of ours to find once its parent is dead.
+	for deadline := time.Now().Add(time.Minute); !stopped(p.Pid) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 	children, err := childrenOf(p.Pid)
 	for _, pid := range append(children, p.Pid) {
 		syscall.Kill(pid, syscall.SIGKILL)

@@ -34,6 +34,12 @@ func alive(pid int) bool {
 	return err == nil && state != 'Z' && state != 'X'
 }
 
+// stopped reports whether SIGSTOP has stopped a process, or it has ended.
+func stopped(pid int) bool {
+	state, _, err := status(pid)
+	return err != nil || state == 'T' || !alive(pid)
+}
+
 // status reads state and parent; the name before them may hold anything.
 func status(pid int) (state byte, ppid int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

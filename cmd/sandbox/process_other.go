@@ -41,3 +41,9 @@ func childrenOf(parent int) ([]int, error) {
 
 // alive tells whether a process exists.
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// stopped reports whether SIGSTOP has stopped a process, or it has ended.
+func stopped(pid int) bool {
+	out, err := exec.Command("ps", "-o", "state=", "-p", itoa(pid)).Output()
+	return err != nil || strings.HasPrefix(strings.TrimSpace(string(out)), "T")
+}

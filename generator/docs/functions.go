@@ -139,10 +139,13 @@ func params(list []sqltext.Param) string {
 // failure is an error that a function raises.
 type failure struct{ state, message string }
 
+// constant is a string constant, which may go on in another one on the next line.
+const constant = `'(?:[^']|'(?:'|[ ]*\n[ ]*'))*'`
+
 var (
 	raised  = regexp.MustCompile(`raise exception using\s+errcode = '([0-9A-Z]{5})',\s+message = ((?s:.*?))(?:,\n|;)`)
-	literal = regexp.MustCompile(`'(?:[^']|'')*'`)
-	branch  = regexp.MustCompile(`(?:then|else) ('(?:[^']|'')*')`)
+	literal = regexp.MustCompile(constant)
+	branch  = regexp.MustCompile(`(?:then|else) (` + constant + `)`)
 )
 
 // errors are those that a function and the functions that it calls raise, in order.
@@ -224,5 +227,5 @@ func literals(expression string) string {
 }
 
 func unquoted(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s[1:len(s)-1], "''", "'"), "%s", "…")
+	return strings.ReplaceAll(sqltext.Constant(s), "%s", "…")
 }

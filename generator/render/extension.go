@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -44,6 +45,9 @@ type Setting struct {
 
 // Schema returns the extension's schema as SQL.
 func (e Extension) Schema() string { return sqltext.Ident(e.SchemaName) }
+
+// SchemaInFormat is Schema in a template of format(), where % has a meaning.
+func (e Extension) SchemaInFormat() string { return strings.ReplaceAll(e.Schema(), "%", "%%") }
 
 // In names an object of the extension's schema.
 func (e Extension) In(name string) Name { return Name{e.SchemaName, name} }

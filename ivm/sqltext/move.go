@@ -72,7 +72,7 @@ func movedConstant(sql string, tokens []*pg_query.ScanToken, i int, to func(Rela
 	if !strings.HasPrefix(text, "'") || !isCode(sql, tokens, i) {
 		return ""
 	}
-	return Literal(moved(strings.ReplaceAll(text[1:len(text)-1], "''", "'"), to))
+	return Literal(moved(Constant(text), to))
 }
 
 // isCode reports whether a constant is a name or a statement.
@@ -138,7 +138,7 @@ func namedAfter(sql string, follows func([]string) bool) []Relation {
 			if tag := dollarTag.FindString(text); tag != "" {
 				found = append(found, namedAfter(strings.TrimSuffix(text[len(tag):], tag), follows)...)
 			} else if strings.HasPrefix(text, "'") && isCode(sql, tokens, i) {
-				found = append(found, namedAfter(strings.ReplaceAll(text[1:len(text)-1], "''", "'"), follows)...)
+				found = append(found, namedAfter(Constant(text), follows)...)
 			}
 		case text == "create" || text == "drop":
 			words = nil

@@ -15,6 +15,7 @@ func TestMove(t *testing.T) {
 		{"comment on table app.orders is 'What app.orders has.'", "comment on table twin.orders is 'What app.orders has.'"},
 		{"create function app.f() returns void language plpgsql as $function$begin execute 'create trigger t on public.orders'; end$function$",
 			"create function app.f() returns void language plpgsql as $function$begin execute 'create trigger t on other.orders'; end$function$"},
+		{"begin execute 'create view '\n    'app.orders as select ''x''' using 1; end", "begin execute 'create view twin.orders as select ''x''' using 1; end"},
 		{"select orders.app.orders -- app.orders", "select orders.app.orders -- app.orders"},
 	} {
 		if got := Move(c[0], to); got != c[1] {

@@ -44,6 +44,18 @@ func Literal(value string) string {
 	return quoted
 }
 
+// Constant returns the value of an SQL string constant without escapes, which may go on in another one on the next line.
+func Constant(sql string) string {
+	var out strings.Builder
+	for {
+		end := endOfString(sql, 1)
+		out.WriteString(strings.ReplaceAll(sql[1:end-1], "''", "'"))
+		if sql = strings.TrimLeft(sql[end:], " \n"); !strings.HasPrefix(sql, "'") {
+			return out.String()
+		}
+	}
+}
+
 func plainIdent(name string) bool {
 	for i, c := range name {
 		letter := c >= 'a' && c <= 'z' || c == '_'

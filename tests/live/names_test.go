@@ -32,7 +32,7 @@ var namings = []naming{
 	{"63 bytes", bytes63("e"), bytes63("s"), bytes63("i"), bytes63("t"), bytes63("r")},
 	{"63 bytes of two each", "shop", bytes63("é"), bytes63("ü"), bytes63("ß"), bytes63("ñ")},
 	{"63 bytes of four each", "shop", bytes63("😀"), bytes63("🚀"), bytes63("🌍"), bytes63("🐘")},
-	{"backslashes, dollars, percents", "shop", `a\b`, `$function`, `$$ %I`, `%s\n`},
+	{"backslashes, dollars, percents", "shop", `a%sb\c`, `$function`, `$$ %I`, `%s\n`},
 	{"words of plpgsql", "shop", "new_rows", "i", "n", "public_"},
 	{"names of our own", "shop", "pgt_settings", "pgtrickle", "inbox_claim", "pgt"},
 	{"public", "shop", "public", "inbox_", "public", "pgt_2"},
@@ -212,6 +212,7 @@ func TestNamesThatEndQuotes(t *testing.T) {
 	for field, spec := range map[string]string{
 		"schema":   "extension: {name: a, version: 1.0.0, schema: x$do$}\ninboxes: [{name: a}]",
 		"inbox":    "extension: {name: a, version: 1.0.0}\ninboxes: [{name: a$function$}]",
+		"inbox 2":  "extension: {name: a, version: 1.0.0}\ninboxes: [{name: a$sql$}]",
 		"event_id": "extension: {name: a, version: 1.0.0}\ninboxes: [{name: a, event_id: payload->>'$function$'}]",
 		"role":     "extension: {name: a, version: 1.0.0}\nroles: {monitor: $procedure$}\ninboxes: [{name: a}]",
 	} {

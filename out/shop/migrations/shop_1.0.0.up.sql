@@ -1256,7 +1256,7 @@ begin
     order by p.no desc
     limit 1;
     if not found then
-        insert into pgtrickle.pgt_inbox_progress (inbox_name, has_folded) values (p_inbox, false) returning * into v_was;
+        insert into pgtrickle.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
@@ -1722,7 +1722,7 @@ begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
     if v_inbox.last_due is not null then
-        execute format('select pgtrickle.%I(clock_timestamp())', v_inbox.last_due) into v_due;
+        execute format('select %I.%I(clock_timestamp())', 'pgtrickle', v_inbox.last_due) into v_due;
     end if;
     perform
     from pgtrickle.pgt_tasks t
@@ -4039,7 +4039,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '415fe695349561e885ff76aff0ffc658', 'plain');
+values ('shop', '1.0.0', '7bc7a010647d52bd453c6b5c85e964c1', 'plain');
 
 select pgtrickle.attach();
 
