@@ -14,7 +14,6 @@ import (
 type builder struct {
 	objects []Object
 	places  map[string]origin // by name space, then name
-	names   names             // of the objects
 	mark    string            // of the extension, in comments
 	origins map[string]origin // of names that others may have, by kind and name
 	errs    *diag.List
@@ -80,6 +79,11 @@ func (p part) create() created {
 	return created{p, sql, of}
 }
 
+// addTask adds the row of a task of tick.
+func (b *builder) addTask(schema, task, section string) {
+	b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: schema, Task: task}, "", within(section))
+}
+
 // add renders one template into one object.
 func (b *builder) add(template string, data any, options ...option) {
 	b.addCreated(part{template, data}.create(), options...)
@@ -89,7 +93,7 @@ func (b *builder) addCreated(c created, options ...option) {
 	b.check(c.template, c.sql, c.of.CheckBody)
 	o := Object{
 		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: header(c.sql), Drop: dropSQL(c.of.Statement),
-		Template: strings.TrimSuffix(c.template, ".sql"),
+		Template: strings.TrimSuffix(c.template, ".sql"), Section: sectionOf(c.data),
 	}
 	if o.Kind != "index" && o.Kind != "trigger" { // which are known by their tables and functions
 		o.Comment = sqltext.Marked(o.Comment, b.mark)
@@ -101,7 +105,7 @@ func (b *builder) addCreated(c created, options ...option) {
 		// Triggers need no right to be called: without it nobody hangs one on a table of his own, with rows that he made up.
 		b.push(Object{
 			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
-			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n",
+			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n", Section: sectionOf(c.data),
 		}, nil)
 	}
 }
@@ -112,22 +116,20 @@ func definer(sql string) bool {
 }
 
 // addStatement renders a template whose statement creates no object that the parser could name.
-func (b *builder) addStatement(kind, signature, template string, data any, drop string) {
+func (b *builder) addStatement(kind, signature, template string, data any, drop string, options ...option) {
 	sql := b.render(template, data)
-	b.push(Object{Kind: kind, Signature: signature, SQL: sql, Drop: drop, Template: strings.TrimSuffix(template, ".sql")}, nil)
+	b.push(Object{
+		Kind: kind, Signature: signature, SQL: sql, Drop: drop, Template: strings.TrimSuffix(template, ".sql"), Section: sectionOf(data),
+	}, options)
 }
 
 func (b *builder) push(o Object, options []option) {
 	for _, set := range options {
 		set(&o)
 	}
-	o.Needs = b.names.in(o.SQL)
 	b.objects = append(b.objects, o)
 	if kind, schema, name, ok := nameOfObject(o); ok {
 		b.origins[kind+" "+sqltext.Qualified(schema, name)] = b.at
-	}
-	if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
-		b.names.add(o.ID(), name)
 	}
 }
 

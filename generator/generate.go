@@ -63,7 +63,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 		return nil
 	}
 	return &Extension{
-		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: b.objects,
+		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: inSections(b.objects),
 		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every, places: b.origins,
 		Queries: compiled.queries(view.StreamTables), Artifacts: artifactsOf(s),
 	}
@@ -182,7 +182,7 @@ func (b *builder) inboxes(view render.Extension) {
 func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/table.sql", i, holds)
 	if i.LastDue != nil {
-		b.add("scheduler/last_due.sql", i.LastDue)
+		b.add("scheduler/last_due.sql", i.LastDue, within(inboxSection))
 	}
 	b.add("inbox/order_index.sql", i)
 	// Of those that begin again, some are hints, and the inbox is counted anew with the others.
@@ -219,7 +219,7 @@ func (b *builder) inbox(i render.Inbox) {
 	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
-		b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: i.Schema(), Task: task}, "")
+		b.addTask(i.Schema(), task, inboxSection)
 	}
 }
 
@@ -241,7 +241,7 @@ func (b *builder) interfaces(view render.Extension) {
 	}
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_prune.sql", view)
-		b.addStatement("row", "pgt_tasks: "+render.PruneTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.PruneTask}, "")
+		b.addTask(view.Schema(), render.PruneTask, sharedSection)
 	}
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)

@@ -87,10 +87,10 @@ func (b *builder) streamTables(s *spec.Spec, compiled *compiler, view render.Ext
 		}
 		for _, c := range functions[i] {
 			if c.of.Kind == "sequence" { // of its last transaction: older snapshots are told to try again
-				b.addCreated(c, resumes(fmt.Sprintf("select setval(%s, pg_current_xact_id()::text::bigint);\n", t.Last.Regclass())))
+				b.addCreated(c, resumes(fmt.Sprintf("select setval(%s, pg_current_xact_id()::text::bigint);\n", t.Last.Regclass())), within(streamTableSection))
 				continue
 			}
-			b.addCreated(c)
+			b.addCreated(c, within(streamTableSection))
 		}
 		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")

@@ -104,7 +104,7 @@ func (b *builder) outbox(o render.Outbox) {
 		b.madeOutbox(o)
 	}
 	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
-	b.addStatement("row", "pgt_tasks: "+o.DrainTask(), "catalog/pgt_task_row.sql", render.Task{Schema: o.Schema(), Task: o.DrainTask()}, "")
+	b.addTask(o.Schema(), o.DrainTask(), outboxSection)
 }
 
 // consumerGroups adds what outboxes have in common and consumer groups do with them.
@@ -164,5 +164,5 @@ func (b *builder) consumerGroups(view render.Extension) {
 	} {
 		b.add("group/"+name+".sql", view)
 	}
-	b.addStatement("row", "pgt_tasks: "+render.GroupsTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.GroupsTask}, "")
+	b.addTask(view.Schema(), render.GroupsTask, sharedSection)
 }

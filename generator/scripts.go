@@ -32,8 +32,9 @@ func (e *Extension) Steps(flavour Flavour, later bool) []Step {
 
 func steps(m upgrade.Manifest, flavour Flavour, later bool) []Step {
 	steps := []Step{{What: "names", SQL: requireNames(installClaims(m, flavour == Plain))}}
-	for _, o := range m.Objects {
-		steps = append(steps, Step{What: o.ID(), SQL: o.Create(flavour == AsExtension)})
+	begins := banners(m.Objects)
+	for n, o := range m.Objects {
+		steps = append(steps, Step{What: o.ID(), SQL: begins[n] + o.Create(flavour == AsExtension)})
 	}
 	steps = append(steps, Step{What: "row pgt_extension", SQL: fmt.Sprintf("insert into %s.pgt_extension (name, version, digest, flavour)\nvalues (%s, %s, %s, %s);\n",
 		sqltext.Ident(m.Schema), sqltext.Literal(m.Extension), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()), sqltext.Literal(string(flavour)))})

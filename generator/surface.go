@@ -12,9 +12,9 @@ func (b *builder) surface(view render.Extension) {
 	if checked := view.Checked(); len(checked) > 0 {
 		b.add("stream_table/pgt_check_due.sql", view)
 		for _, t := range checked {
-			b.addStatement("row", "pgt_tasks: "+t.CheckTask(), "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: t.CheckTask()}, "")
+			b.addTask(view.Schema(), t.CheckTask(), streamTableSection)
 		}
 	}
 	b.addStatement("grant", "public: explain_st", "stream_table/monitor_only.sql", view, "")
-	b.addStatement("row", "pgt_tasks: "+render.HistoryTask, "catalog/pgt_task_row.sql", render.Task{Schema: view.Schema(), Task: render.HistoryTask}, "")
+	b.addTask(view.Schema(), render.HistoryTask, sharedSection)
 }

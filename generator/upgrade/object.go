@@ -18,6 +18,7 @@ type Object struct {
 	SQL       string   `json:"sql"`                  // the statement that creates it, with its header
 	Drop      string   `json:"drop,omitempty"`       // the statement that removes it; empty if it goes with what it needs
 	Comment   string   `json:"comment,omitempty"`    // for COMMENT ON; empty if it takes none
+	Section   string   `json:"section,omitempty"`    // of the script
 	Needs     []string `json:"needs,omitempty"`      // ids of earlier objects that the definition names
 	Dump      bool     `json:"dump,omitempty"`       // holds data that a dump of the extension must keep
 	DumpWhere string   `json:"dump_where,omitempty"` // the condition on the rows that it keeps; empty for all

@@ -111,6 +111,10 @@ begin
 end;
 $do$;
 
+-- ================================================================================================================
+-- Shared: the same for all objects of a kind
+-- ================================================================================================================
+
 -- Makes schema events for extension events, unless it is there.
 do $do$
 begin
@@ -491,201 +495,6 @@ create table events.pgt_consumer_dead_letters (
 comment on table events.pgt_consumer_dead_letters is
     'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and '
     'replay_dead_letters gives them back. (Sluice: events in events)';
-
--- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
--- From outboxes.shop_events in the spec.
---
--- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
--- it will not
--- come any more. Rows are never updated.
-create table events.outbox_shop_events (
-    id           bigint      not null primary key,
-    created_at   timestamptz not null default now(),
-    event_type   text        not null,
-    aggregate_id text,
-    payload      jsonb       not null,
-    headers      jsonb       not null default '{}'
-) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_shop_events is
-    'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events '
-    'in events)';
-
--- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told
--- from one that
--- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
-alter table events.outbox_shop_events alter column id add generated always as identity
-    (sequence name events.outbox_shop_events_ids cache 1);
-comment on sequence events.outbox_shop_events_ids is
-    'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be '
-    'told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
-    '(Sluice: events in events)';
-
--- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
--- From outboxes.shop_events in the spec.
-create view events.outbox_shop_events_cloudevents as
-select e.id,
-       jsonb_strip_nulls(jsonb_build_object(
-           'specversion', '1.0',
-           'id', e.id::text,
-           'source', coalesce(e.headers ->> 'source', '/events/shop_events'),
-           'type', e.event_type,
-           'subject', e.aggregate_id,
-           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'datacontenttype', 'application/json'
-       )) || jsonb_build_object('data', e.payload) as event
-from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_cloudevents is
-    'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
-
--- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
--- From outboxes.shop_events in the spec.
---
--- The router itself reads changes of the table through publication events_outbox_shop_events: set table.field.event.key to aggregate_id,
--- table.field.event.type to event_type, table.field.event.payload to payload, and route.by.field to event_type.
-create view events.outbox_shop_events_debezium as
-select e.id,
-       coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype,
-       e.aggregate_id as aggregateid,
-       e.event_type as type,
-       e.payload,
-       e.created_at as timestamp
-from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_debezium is
-    'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
-
-insert into events.pgt_outboxes (
-    outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
-    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
-) values (
-    'shop_events', 'event', null, null, null, false, 'events', 'outbox_shop_events', null, null,
-    null, interval '24 hours', null, null, null, 'alert'
-);
-
-insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
-
--- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
--- From outboxes.account_events in the spec.
---
--- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
--- it will not
--- come any more. Rows are never updated.
-create table events.outbox_account_events (
-    id           bigint      not null primary key,
-    created_at   timestamptz not null default now(),
-    event_type   text        not null,
-    aggregate_id text,
-    payload      jsonb       not null,
-    headers      jsonb       not null default '{}'
-) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_account_events is
-    'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: '
-    'events in events)';
-
--- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be
--- told from one that
--- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
-alter table events.outbox_account_events alter column id add generated always as identity
-    (sequence name events.outbox_account_events_ids cache 1);
-comment on sequence events.outbox_account_events_ids is
-    'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not '
-    'be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
-    '(Sluice: events in events)';
-
--- Events of one lane, in order: a lane holds the keys of one hash.
-create index outbox_account_events_lane on events.outbox_account_events
-    (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
-comment on index events.outbox_account_events_lane is 'Events of one lane, in order: a lane holds the keys of one hash.';
-
--- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can
--- see it.
--- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.
--- From outboxes.account_events in the spec.
-create function events.outbox_account_events_mark_key()
-    returns trigger
-    language plpgsql
-as $function$
-declare
-    v_hash bigint := hashtextextended(coalesce(new.aggregate_id, ''), 0);
-begin
-    -- An expression, as that is evaluated in place: it never is null.
-    if pg_advisory_xact_lock_shared(667657102, (v_hash >> 4 & 127)::integer) is null or
-        pg_advisory_xact_lock_shared(667657102, (128 + (v_hash >> 11 & 127))::integer) is null then
-        return null;
-    end if;
-    return new;
-end;
-$function$;
-comment on function events.outbox_account_events_mark_key() is
-    'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody '
-    'can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. (Sluice: events in '
-    'events)';
-
--- Lets polls keep the order of each key without waiting for publishers of others.
-create trigger sluice_mark_key
-    before insert on events.outbox_account_events
-    for each row
-    execute function events.outbox_account_events_mark_key();
-comment on trigger sluice_mark_key on events.outbox_account_events is
-    'Lets polls keep the order of each key without waiting for publishers of others.';
-
--- Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.
--- From outboxes.account_events in the spec.
-create table events.outbox_account_events_archive (
-    id           bigint      not null primary key,
-    created_at   timestamptz not null,
-    event_type   text        not null,
-    aggregate_id text,
-    payload      jsonb       not null,
-    headers      jsonb       not null,
-    archived_at  timestamptz not null default now()
-);
-comment on table events.outbox_account_events_archive is
-    'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events '
-    'in events)';
-
--- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
--- From outboxes.account_events in the spec.
-create view events.outbox_account_events_cloudevents as
-select e.id,
-       jsonb_strip_nulls(jsonb_build_object(
-           'specversion', '1.0',
-           'id', e.id::text,
-           'source', coalesce(e.headers ->> 'source', '/events/account_events'),
-           'type', e.event_type,
-           'subject', e.aggregate_id,
-           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'datacontenttype', 'application/json'
-       )) || jsonb_build_object('data', e.payload) as event
-from events.outbox_account_events e;
-comment on view events.outbox_account_events_cloudevents is
-    'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
-
--- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
--- From outboxes.account_events in the spec.
---
--- The router itself reads changes of the table through publication events_outbox_account_events: set table.field.event.key to aggregate_id,
--- table.field.event.type to event_type, table.field.event.payload to payload, and route.by.field to event_type.
-create view events.outbox_account_events_debezium as
-select e.id,
-       coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype,
-       e.aggregate_id as aggregateid,
-       e.event_type as type,
-       e.payload,
-       e.created_at as timestamp
-from events.outbox_account_events e;
-comment on view events.outbox_account_events_debezium is
-    'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in '
-    'events)';
-
-insert into events.pgt_outboxes (
-    outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
-    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
-) values (
-    'account_events', 'event', null, null, null, false, 'events', 'outbox_account_events', null, null,
-    'aggregate_id', null, null, null, interval '168 hours', 'archive'
-);
-
-insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 
 -- The lowest and highest id that an outbox shows; nulls if it is empty or not enabled.
 -- Reads the outbox.
@@ -1214,121 +1023,6 @@ $function$;
 comment on function events.pgt_safe_point(text, bool) is
     'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything. (Sluice: events '
     'in events)';
-
--- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
--- From outboxes.shop_events in the spec.
---
--- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
-create function events.outbox_shop_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_keep   interval := coalesce(
-        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'shop_events'),
-        interval '24 hours'
-    );
-    v_before timestamptz := now() - v_keep;
-    v_ids    bigint[];
-    v_count  bigint;
-begin
-    if v_keep <= interval '0' then -- kept for ever
-        return 0::bigint;
-    end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
-    v_ids := array(
-        select w.id
-        from (
-            select e.id, e.created_at
-            from events.outbox_shop_events e
-            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('shop_events', false) end)
-              and (v_force or not exists (
-                  select
-                  from events.pgt_consumer_dead_letters d
-                  join events.pgt_consumer_groups g on g.group_name = d.group_name
-                  where g.outbox_name = 'shop_events' and d.id = e.id
-              ))
-            order by e.id
-            limit p_batch_size + 1000::bigint
-        ) w
-        where w.created_at < v_before
-        order by w.id
-        limit p_batch_size
-    );
-    delete from events.outbox_shop_events e where e.id = any (v_ids);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function events.outbox_shop_events_drain(int4) is
-    'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. '
-    '(Sluice: events in events)';
-
--- Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes
--- events.outbox_account_events_archive.
--- From outboxes.account_events in the spec.
---
--- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
-create function events.outbox_account_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_keep   interval := coalesce(
-        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'account_events'),
-        make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer)
-    );
-    v_before timestamptz := now() - v_keep;
-    v_ids    bigint[];
-    v_count  bigint;
-begin
-    if v_keep <= interval '0' then -- kept for ever
-        return 0::bigint;
-    end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
-    v_ids := array(
-        select w.id
-        from (
-            select e.id, e.created_at
-            from events.outbox_account_events e
-            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('account_events', false) end)
-              and (v_force or not exists (
-                  select
-                  from events.pgt_consumer_dead_letters d
-                  join events.pgt_consumer_groups g on g.group_name = d.group_name
-                  where g.outbox_name = 'account_events' and d.id = e.id
-              ))
-            order by e.id
-            limit p_batch_size + 1000::bigint
-        ) w
-        where w.created_at < v_before
-        order by w.id
-        limit p_batch_size
-    );
-    insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
-    select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
-    from events.outbox_account_events e
-    where e.id = any (v_ids) and e.id > events.pgt_safe_point('account_events', true);
-    delete from events.outbox_account_events e where e.id = any (v_ids);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function events.outbox_account_events_drain(int4) is
-    'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. '
-    '(Sluice: events in events)';
 
 -- Makes the publication of an outbox where it is missing, and puts the outbox's table into it. One that extension events did not make is an
 -- error.
@@ -4148,8 +3842,322 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
 
+-- ================================================================================================================
+-- Outboxes
+-- ================================================================================================================
+
+-- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
+-- From outboxes.shop_events in the spec.
+--
+-- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
+-- it will not
+-- come any more. Rows are never updated.
+create table events.outbox_shop_events (
+    id           bigint      not null primary key,
+    created_at   timestamptz not null default now(),
+    event_type   text        not null,
+    aggregate_id text,
+    payload      jsonb       not null,
+    headers      jsonb       not null default '{}'
+) with (autovacuum_vacuum_insert_scale_factor = 0.05);
+comment on table events.outbox_shop_events is
+    'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events '
+    'in events)';
+
+-- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told
+-- from one that
+-- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
+alter table events.outbox_shop_events alter column id add generated always as identity
+    (sequence name events.outbox_shop_events_ids cache 1);
+comment on sequence events.outbox_shop_events_ids is
+    'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be '
+    'told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
+    '(Sluice: events in events)';
+
+-- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
+-- From outboxes.shop_events in the spec.
+create view events.outbox_shop_events_cloudevents as
+select e.id,
+       jsonb_strip_nulls(jsonb_build_object(
+           'specversion', '1.0',
+           'id', e.id::text,
+           'source', coalesce(e.headers ->> 'source', '/events/shop_events'),
+           'type', e.event_type,
+           'subject', e.aggregate_id,
+           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+           'datacontenttype', 'application/json'
+       )) || jsonb_build_object('data', e.payload) as event
+from events.outbox_shop_events e;
+comment on view events.outbox_shop_events_cloudevents is
+    'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
+
+-- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
+-- From outboxes.shop_events in the spec.
+--
+-- The router itself reads changes of the table through publication events_outbox_shop_events: set table.field.event.key to aggregate_id,
+-- table.field.event.type to event_type, table.field.event.payload to payload, and route.by.field to event_type.
+create view events.outbox_shop_events_debezium as
+select e.id,
+       coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype,
+       e.aggregate_id as aggregateid,
+       e.event_type as type,
+       e.payload,
+       e.created_at as timestamp
+from events.outbox_shop_events e;
+comment on view events.outbox_shop_events_debezium is
+    'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
+
+insert into events.pgt_outboxes (
+    outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
+    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
+) values (
+    'shop_events', 'event', null, null, null, false, 'events', 'outbox_shop_events', null, null,
+    null, interval '24 hours', null, null, null, 'alert'
+);
+
+insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
+
+-- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
+-- From outboxes.account_events in the spec.
+--
+-- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
+-- it will not
+-- come any more. Rows are never updated.
+create table events.outbox_account_events (
+    id           bigint      not null primary key,
+    created_at   timestamptz not null default now(),
+    event_type   text        not null,
+    aggregate_id text,
+    payload      jsonb       not null,
+    headers      jsonb       not null default '{}'
+) with (autovacuum_vacuum_insert_scale_factor = 0.05);
+comment on table events.outbox_account_events is
+    'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: '
+    'events in events)';
+
+-- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be
+-- told from one that
+-- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
+alter table events.outbox_account_events alter column id add generated always as identity
+    (sequence name events.outbox_account_events_ids cache 1);
+comment on sequence events.outbox_account_events_ids is
+    'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not '
+    'be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
+    '(Sluice: events in events)';
+
+-- Events of one lane, in order: a lane holds the keys of one hash.
+create index outbox_account_events_lane on events.outbox_account_events
+    (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
+comment on index events.outbox_account_events_lane is 'Events of one lane, in order: a lane holds the keys of one hash.';
+
+-- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can
+-- see it.
+-- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.
+-- From outboxes.account_events in the spec.
+create function events.outbox_account_events_mark_key()
+    returns trigger
+    language plpgsql
+as $function$
+declare
+    v_hash bigint := hashtextextended(coalesce(new.aggregate_id, ''), 0);
+begin
+    -- An expression, as that is evaluated in place: it never is null.
+    if pg_advisory_xact_lock_shared(667657102, (v_hash >> 4 & 127)::integer) is null or
+        pg_advisory_xact_lock_shared(667657102, (128 + (v_hash >> 11 & 127))::integer) is null then
+        return null;
+    end if;
+    return new;
+end;
+$function$;
+comment on function events.outbox_account_events_mark_key() is
+    'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody '
+    'can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. (Sluice: events in '
+    'events)';
+
+-- Lets polls keep the order of each key without waiting for publishers of others.
+create trigger sluice_mark_key
+    before insert on events.outbox_account_events
+    for each row
+    execute function events.outbox_account_events_mark_key();
+comment on trigger sluice_mark_key on events.outbox_account_events is
+    'Lets polls keep the order of each key without waiting for publishers of others.';
+
+-- Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.
+-- From outboxes.account_events in the spec.
+create table events.outbox_account_events_archive (
+    id           bigint      not null primary key,
+    created_at   timestamptz not null,
+    event_type   text        not null,
+    aggregate_id text,
+    payload      jsonb       not null,
+    headers      jsonb       not null,
+    archived_at  timestamptz not null default now()
+);
+comment on table events.outbox_account_events_archive is
+    'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events '
+    'in events)';
+
+-- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
+-- From outboxes.account_events in the spec.
+create view events.outbox_account_events_cloudevents as
+select e.id,
+       jsonb_strip_nulls(jsonb_build_object(
+           'specversion', '1.0',
+           'id', e.id::text,
+           'source', coalesce(e.headers ->> 'source', '/events/account_events'),
+           'type', e.event_type,
+           'subject', e.aggregate_id,
+           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+           'datacontenttype', 'application/json'
+       )) || jsonb_build_object('data', e.payload) as event
+from events.outbox_account_events e;
+comment on view events.outbox_account_events_cloudevents is
+    'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
+
+-- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
+-- From outboxes.account_events in the spec.
+--
+-- The router itself reads changes of the table through publication events_outbox_account_events: set table.field.event.key to aggregate_id,
+-- table.field.event.type to event_type, table.field.event.payload to payload, and route.by.field to event_type.
+create view events.outbox_account_events_debezium as
+select e.id,
+       coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype,
+       e.aggregate_id as aggregateid,
+       e.event_type as type,
+       e.payload,
+       e.created_at as timestamp
+from events.outbox_account_events e;
+comment on view events.outbox_account_events_debezium is
+    'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in '
+    'events)';
+
+insert into events.pgt_outboxes (
+    outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
+    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
+) values (
+    'account_events', 'event', null, null, null, false, 'events', 'outbox_account_events', null, null,
+    'aggregate_id', null, null, null, interval '168 hours', 'archive'
+);
+
+insert into events.pgt_tasks (task) values ('retention of outbox account_events');
+
+-- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
+-- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
+-- From outboxes.shop_events in the spec.
+--
+-- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
+create function events.outbox_shop_events_drain(p_batch_size integer)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
+    v_keep   interval := coalesce(
+        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'shop_events'),
+        interval '24 hours'
+    );
+    v_before timestamptz := now() - v_keep;
+    v_ids    bigint[];
+    v_count  bigint;
+begin
+    if v_keep <= interval '0' then -- kept for ever
+        return 0::bigint;
+    end if;
+    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
+    v_ids := array(
+        select w.id
+        from (
+            select e.id, e.created_at
+            from events.outbox_shop_events e
+            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('shop_events', false) end)
+              and (v_force or not exists (
+                  select
+                  from events.pgt_consumer_dead_letters d
+                  join events.pgt_consumer_groups g on g.group_name = d.group_name
+                  where g.outbox_name = 'shop_events' and d.id = e.id
+              ))
+            order by e.id
+            limit p_batch_size + 1000::bigint
+        ) w
+        where w.created_at < v_before
+        order by w.id
+        limit p_batch_size
+    );
+    delete from events.outbox_shop_events e where e.id = any (v_ids);
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+comment on function events.outbox_shop_events_drain(int4) is
+    'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. '
+    '(Sluice: events in events)';
+
+-- Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.
+-- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes
+-- events.outbox_account_events_archive.
+-- From outboxes.account_events in the spec.
+--
+-- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
+create function events.outbox_account_events_drain(p_batch_size integer)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
+    v_keep   interval := coalesce(
+        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'account_events'),
+        make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer)
+    );
+    v_before timestamptz := now() - v_keep;
+    v_ids    bigint[];
+    v_count  bigint;
+begin
+    if v_keep <= interval '0' then -- kept for ever
+        return 0::bigint;
+    end if;
+    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
+    v_ids := array(
+        select w.id
+        from (
+            select e.id, e.created_at
+            from events.outbox_account_events e
+            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('account_events', false) end)
+              and (v_force or not exists (
+                  select
+                  from events.pgt_consumer_dead_letters d
+                  join events.pgt_consumer_groups g on g.group_name = d.group_name
+                  where g.outbox_name = 'account_events' and d.id = e.id
+              ))
+            order by e.id
+            limit p_batch_size + 1000::bigint
+        ) w
+        where w.created_at < v_before
+        order by w.id
+        limit p_batch_size
+    );
+    insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
+    select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
+    from events.outbox_account_events e
+    where e.id = any (v_ids) and e.id > events.pgt_safe_point('account_events', true);
+    delete from events.outbox_account_events e where e.id = any (v_ids);
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+comment on function events.outbox_account_events_drain(int4) is
+    'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. '
+    '(Sluice: events in events)';
+
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '0741c7860595a32993d52aecce95decd', 'plain');
+values ('events', '1.0.0', '313c6ec38e64d2f0d3eb50bbe0905b4f', 'plain');
 
 select events.attach();
 

@@ -107,6 +107,10 @@ begin
 end;
 $do$;
 
+-- ================================================================================================================
+-- Shared: the same for all objects of a kind
+-- ================================================================================================================
+
 -- Makes schema sales for extension sales, unless it is there.
 do $do$
 begin
@@ -1585,454 +1589,6 @@ comment on function sales.pgt_watch_sources() is
     'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in '
     'sales)';
 
-insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
-) values (
-    'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
-    'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'],
-        'changes_public_orders_capture', 'sales.pending_public_orders',
-    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
-        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
-        'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
-        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
-        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['sales_log_truncate_public_orders',
-            'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
-);
-
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount'], null,
-    '{}', array['order_id'], array['order_id', 'status']
-);
-
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.orders', 'sales.customer_payments', array['order_id', 'customer_id'], array['text', 'bigint'],
-    '{}', '{}', array['order_id']
-);
-
-insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
-) values (
-    'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
-    'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
-        'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
-        'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
-        'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
-);
-
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.customers', 'sales.customer_payments', array['customer_id', 'name'], array['bigint', 'text'],
-    '{}', '{}', array['name']
-);
-
-insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
-) values (
-    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
-    'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid',
-        'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
-        'sales_log_delete_public_captured_payments',
-        'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments',
-        'sales_log_route_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
-);
-
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at'], array['text', 'numeric(12,2)',
-        'timestamp with time zone'],
-    '{}', '{}', array['order_id']
-);
-
-insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
-) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
-    'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
-        'changes_sales_customer_payments_truncated'], null, null,
-    '{}', '{}', array['sales.best_customers']
-);
-
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
-    'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid'], null,
-    '{}', '{}', '{}'
-);
-
--- Returns the rows of the change log of public.customers that a stream table has not applied.
--- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
---
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few integer)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from (
-        select __new.* -- a column may be named c
-        from sales.changes_public_customers __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-        limit $3
-    ) c
-    union all
-    select c.*
-    from sales.changes_public_customers c, sales.pgt_stream_table_state f
-    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-$function$;
-comment on function sales.unread_public_customers(anyelement, text, int4) is
-    'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
-
--- Logs changed rows of public.customers, with its owner's rights.
--- Writes sales.changes_public_customers.
---
--- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
-create function sales.changes_public_customers_capture()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-declare
-    __old alias for old; -- columns may be named old and new
-    __new alias for new;
-begin
-    if tg_level operator(pg_catalog.=) 'ROW' then
-        if tg_op operator(pg_catalog.<>) 'INSERT' then
-            insert into sales.changes_public_customers (__mult, customer_id, name)
-            select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-            from (select (null::sales.changes_public_customers).*) absent
-        cross join lateral (select customer_id, name from (select (__old).*) r) o
-            where not exists (select from only public.customers where false);
-        end if;
-        if tg_op operator(pg_catalog.<>) 'DELETE' then
-            insert into sales.changes_public_customers (__mult, customer_id, name)
-            select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-            from (select (null::sales.changes_public_customers).*) absent
-        cross join lateral (select customer_id, name from (select (__new).*) r) n
-            where not exists (select from only public.customers where false);
-        end if;
-    elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
-        cross join lateral (select customer_id, name from new_rows) n;
-    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
-        cross join lateral (select customer_id, name from old_rows) o
-        union all
-        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
-        cross join lateral (select customer_id, name from new_rows) n;
-    elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
-        cross join lateral (select customer_id, name from old_rows) o;
-    else -- truncated: the readers are recomputed
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select 0, l.customer_id, l.name
-        from (select) mark
-        left join sales.changes_public_customers l on false;
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_customers_capture() is
-    'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_customers_capture() from public;
-
--- Returns the rows of the change log of public.orders that a stream table has not applied.
--- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
---
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few integer)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from (
-        select __new.* -- a column may be named c
-        from sales.changes_public_orders __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-        limit $3
-    ) c
-    union all
-    select c.*
-    from sales.changes_public_orders c, sales.pgt_stream_table_state f
-    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-$function$;
-comment on function sales.unread_public_orders(anyelement, text, int4) is
-    'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
-
--- Logs changed rows of public.orders, with its owner's rights.
--- Writes sales.changes_public_orders.
---
--- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
-create function sales.changes_public_orders_capture()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-declare
-    __old alias for old; -- columns may be named old and new
-    __new alias for new;
-begin
-    if tg_level operator(pg_catalog.=) 'ROW' then
-        if tg_op operator(pg_catalog.<>) 'INSERT' then
-            insert into sales.changes_public_orders (__mult, order_id, customer_id)
-            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-            from (select (null::sales.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from (select (__old).*) r) o
-            where not exists (select from only public.orders where false);
-        end if;
-        if tg_op operator(pg_catalog.<>) 'DELETE' then
-            insert into sales.changes_public_orders (__mult, order_id, customer_id)
-            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-            from (select (null::sales.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from (select (__new).*) r) n
-            where not exists (select from only public.orders where false);
-        end if;
-    elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from new_rows) n;
-    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from old_rows) o
-        union all
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from new_rows) n;
-    elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from old_rows) o;
-    else -- truncated: the readers are recomputed
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select 0, l.order_id, l.customer_id
-        from (select) mark
-        left join sales.changes_public_orders l on false;
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_orders_capture() is
-    'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_orders_capture() from public;
-
--- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
--- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
---
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few integer)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from (
-        select __new.* -- a column may be named c
-        from sales.changes_public_captured_payments __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-        limit $3
-    ) c
-    union all
-    select c.*
-    from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
-    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-$function$;
-comment on function sales.unread_public_captured_payments(anyelement, text, int4) is
-    'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
-
--- Logs changed rows of public.captured_payments, with its owner's rights.
--- Writes sales.changes_public_captured_payments.
---
--- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
-create function sales.changes_public_captured_payments_capture()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-declare
-    __old alias for old; -- columns may be named old and new
-    __new alias for new;
-begin
-    if tg_level operator(pg_catalog.=) 'ROW' then
-        if tg_op operator(pg_catalog.<>) 'INSERT' then
-            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
-        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-            from (select (null::sales.changes_public_captured_payments).*) absent
-        cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
-            where not exists (select from only public.captured_payments where false);
-        end if;
-        if tg_op operator(pg_catalog.<>) 'DELETE' then
-            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
-        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-            from (select (null::sales.changes_public_captured_payments).*) absent
-        cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
-            where not exists (select from only public.captured_payments where false);
-        end if;
-    elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
-        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
-        cross join lateral (select order_id, amount, captured_at from new_rows) n;
-    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
-        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
-        cross join lateral (select order_id, amount, captured_at from old_rows) o
-        union all
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
-        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
-        cross join lateral (select order_id, amount, captured_at from new_rows) n;
-    elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
-        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
-        cross join lateral (select order_id, amount, captured_at from old_rows) o;
-    else -- truncated: the readers are recomputed
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select 0, l.order_id, l.amount, l.captured_at
-        from (select) mark
-        left join sales.changes_public_captured_payments l on false;
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.changes_public_captured_payments_capture() is
-    'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
-
-revoke execute on function sales.changes_public_captured_payments_capture() from public;
-
--- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
--- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
---
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few integer)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from (
-        select __new.* -- a column may be named c
-        from sales.changes_sales_customer_payments __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when __new.__xid = f.own_xid then __new.__no <= f.own_no
-              else pg_visible_in_snapshot(__new.__xid, f.seen)
-          end
-        limit $3
-    ) c
-    union all
-    select c.*
-    from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f
-    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-          and not case
-              when c.__xid = f.own_xid then c.__no <= f.own_no
-              else pg_visible_in_snapshot(c.__xid, f.seen)
-          end
-$function$;
-comment on function sales.unread_sales_customer_payments(anyelement, text, int4) is
-    'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
-
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
 -- ones
 -- are kept: one setting for all stream tables in immediate mode that follow the same tables.
@@ -2165,1360 +1721,6 @@ comment on function sales.pgt_own_statement(regprocedure, int4) is
     'Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan '
     'that is kept expects as many as its first call had. (Sluice: sales in sales)';
 
--- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
--- an error that says so.
---
--- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
-create function sales.present_public_orders(p_as anyelement)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select absent.__kept, n.order_id, n.customer_id, n.status, n.amount
-    from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
-$function$;
-comment on function sales.present_public_orders(anyelement) is
-    'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another '
-    'type, an error that says so. (Sluice: sales in sales)';
-
--- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_insert()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        return null;
-    end if;
-    if to_regclass('public.orders') is null then
-        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
-    end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform
-        from (values
-            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
-        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
-          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
-        if found then
-            raise exception using
-                errcode = '40001',
-                message = 'could not serialize access due to concurrent update',
-                detail = 'Another transaction changed what stream tables over public.orders read.',
-                hint = 'Run the transaction again.';
-        end if;
-    end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-        perform
-        from sales.large_orders_rows r
-        where (r.order_id) in (
-            select n.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
-        )
-        for update;
-    end if;
-    if exists (select from new_rows offset 1000) then
-        execute sales.pgt_own_statement('sales.now_public_orders_insert()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as not materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-    -- end of statement 1
-    ;
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.now_public_orders_insert() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
-
-revoke execute on function sales.now_public_orders_insert() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_update()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
-        return null;
-    end if;
-    if to_regclass('public.orders') is null then
-        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
-    end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform
-        from (values
-            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
-        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
-          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
-        if found then
-            raise exception using
-                errcode = '40001',
-                message = 'could not serialize access due to concurrent update',
-                detail = 'Another transaction changed what stream tables over public.orders read.',
-                hint = 'Run the transaction again.';
-        end if;
-    end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-        perform
-        from sales.large_orders_rows r
-        where (r.order_id) in (
-            select n.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
-            union all
-            select o.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
-        )
-        for update;
-    end if;
-    if exists (select from new_rows offset 1000) then
-        execute sales.pgt_own_statement('sales.now_public_orders_update()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from (
-            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
-            union all
-            select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
-        ) c
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    ),
-    gone as (
-        delete from sales.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
-    )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-    -- end of statement 1
-    ;
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.now_public_orders_update() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
-
-revoke execute on function sales.now_public_orders_update() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_delete()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
-        return null;
-    end if;
-    if to_regclass('public.orders') is null then
-        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
-    end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform
-        from (values
-            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
-        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
-          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
-        if found then
-            raise exception using
-                errcode = '40001',
-                message = 'could not serialize access due to concurrent update',
-                detail = 'Another transaction changed what stream tables over public.orders read.',
-                hint = 'Run the transaction again.';
-        end if;
-    end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-        perform
-        from sales.large_orders_rows r
-        where (r.order_id) in (
-            select o.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
-        )
-        for update;
-    end if;
-    if exists (select from old_rows offset 1000) then
-        execute sales.pgt_own_statement('sales.now_public_orders_delete()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
-    ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
-        where o.amount >= 150
-    )
-    delete from sales.large_orders_rows r
-    using touched t
-    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
-    -- end of statement 1
-    ;
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.now_public_orders_delete() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
-
-revoke execute on function sales.now_public_orders_delete() from public;
-
--- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_truncate()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if tg_nargs > 0 then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 0, l.order_id, l.customer_id, l.status, l.amount
-        from (select) mark
-        left join sales.pending_public_orders l on false;
-        return null;
-    end if;
-    if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
-        truncate sales.large_orders_rows;
-    else
-        -- Others may have rows; nobody writes them meanwhile.
-        lock table public.orders in share row exclusive mode;
-        perform sales.large_orders_rebuild();
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.now_public_orders_truncate() is
-    'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
-
-revoke execute on function sales.now_public_orders_truncate() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
--- changes, row by row.
--- Writes sales.pending_public_orders, and the stream tables.
---
--- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales.now_public_orders_row()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-declare
-    __old alias for old; -- columns may be called so
-    __new alias for new;
-begin
-    if tg_op <> 'INSERT' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
-        where not exists (select from only public.orders where false);
-    end if;
-    if tg_op <> 'DELETE' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
-        where not exists (select from only public.orders where false);
-    end if;
-    if tg_nargs = 0 then
-        perform sales.large_orders_apply_pending(true);
-    end if;
-    return null;
-end;
-$function$;
-comment on function sales.now_public_orders_row() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication '
-    'applies changes, row by row. (Sluice: sales in sales)';
-
-revoke execute on function sales.now_public_orders_row() from public;
-
--- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in
--- immediate mode have yet to follow.
--- Reads sales.pending_public_orders.
---
--- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
--- kind that reads
--- the log of a refresh); in a custom plan with null what statistics say.
-create function sales.unapplied_public_orders(p_as anyelement, p_few boolean)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from sales.pending_public_orders c
-    where $2 is not null and (c.__mult is null)::integer = 0 and c.__xid = pg_current_xact_id()
-    union all
-    select c.*
-    from sales.pending_public_orders c
-    where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
-$function$;
-comment on function sales.unapplied_public_orders(anyelement, bool) is
-    'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in '
-    'immediate mode have yet to follow. (Sluice: sales in sales)';
-
--- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is
--- pending.
--- Writes sales.pending_public_orders, public.orders.
-create function sales.now_public_orders_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
-    v_arguments text[] := case when v_logs then array['log'] else '{}' end;
-begin
-    if not sales.pgt_missing('sales.pending_public_orders') and not
-        sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[])
-        then
-        -- Those who write it have nothing pending then.
-        lock table public.orders in share row exclusive mode;
-        perform sales.pgt_drop_own('sales.absent_public_orders');
-        drop table sales.pending_public_orders;
-    end if;
-    if to_regclass('sales.pending_public_orders') is null then
-        create table sales.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
-            sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status,
-            sales.pgt_fit(t.amount, t.amount, 1) as amount
-        from public.orders t
-        with no data;
-        -- A row without __mult says that a trigger of a user's wrote the table.
-        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id();
-        -- What other transactions left behind, dead, is not even looked at.
-        create index pending_public_orders_xid on sales.pending_public_orders (__xid);
-        comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction. (Sluice: sales in sales)';
-    end if;
-    -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
-    perform sales.pgt_missing('sales.absent_public_orders');
-    create or replace view sales.absent_public_orders as
-    select null::sales.pending_public_orders as __kept,
-           sales.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
-           sales.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
-           sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
-           sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
-    from (select (null::sales.pending_public_orders).*) p;
-    comment on view sales.absent_public_orders is 'Stands for columns that public.orders has no longer. (Sluice: sales in sales)';
-    -- With an argument more they only log; without it they keep up to date.
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows '
-            'for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
-    end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows '
-            'new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log'''
-            else '' end || ')';
-    end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows '
-            'for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
-    end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute '
-            'function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
-        alter table public.orders enable always trigger sales_now_truncate_public_orders;
-    end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row '
-            'execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
-        alter table public.orders enable replica trigger sales_now_row_public_orders;
-    end if;
-    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
-    -- They lack
-    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
-    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
-        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
-    then
-        create trigger sales_now_route_public_orders before insert on public.orders
-            for each row when (false) execute function sales.now_public_orders_row();
-        alter table public.orders enable replica trigger sales_now_route_public_orders;
-    end if;
-end;
-$function$;
-comment on function sales.now_public_orders_attach() is
-    'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for '
-    'what is pending. (Sluice: sales in sales)';
-
--- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
-create sequence sales.large_orders_last_xid as bigint cache 1;
-comment on sequence sales.large_orders_last_xid is
-    'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. '
-    '(Sluice: sales in sales)';
-
--- Recomputes stream table sales.large_orders and applies the difference.
--- Returns the numbers of rows inserted and deleted.
--- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
--- From stream_tables.large_orders in the spec.
-create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set timezone from current
-    set datestyle from current
-    set intervalstyle from current
-    set extra_float_digits = 1
-    set bytea_output = hex
-as $function$
-#variable_conflict use_column
-declare
-    v_snapshot pg_snapshot;
-    v_no       bigint;
-begin
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
-    -- Whose snapshot is older may not go on with rows that it does not see.
-    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
-
-    with
-    -- differ: the query's rows beside those stored, where they are not the same
-    differ as materialized (
-        select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
-        from (select q.*, true as __comes from (
-select o.order_id, o.customer_id, o.status, o.amount
-from public.orders o
-where o.amount >= 150
-) q) q
-        full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
-        where q.__comes is null
-            or s.__at is null
-            or q.customer_id is distinct from s.customer_id
-            or q.status is distinct from s.status
-            or q.amount is distinct from s.amount
-    ),
-    removed as (
-        delete from sales.large_orders_rows r
-        using differ d
-        where r.ctid = d.__at and d.__comes is null
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from differ d
-        where r.ctid = d.__at and d.__comes
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from differ d
-        where d.__at is null
-    )
-    select count(*) filter (where d.__comes),
-           count(d.__at),
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into inserted, deleted, v_snapshot, v_no
-    from differ d;
-    perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
-end;
-$function$;
-comment on function sales.large_orders_rebuild() is
-    'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
-    'sales in sales)';
-
--- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed.
--- Reads sales.pending_public_orders; writes sales.large_orders_rows.
--- From stream_tables.large_orders in the spec.
---
--- p_alone: other writers may be at work on it, so it is locked.
-create function sales.large_orders_maintain(p_alone boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set jit = off
-    set random_page_cost = 1.1
-    set plan_cache_mode = force_generic_plan
-as $function$
-#variable_conflict use_column
-declare
-    __few     boolean := true; -- null: planned for the rows that there are
-    v_unfound bigint;
-begin
-    if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id())
-    then
-        return;
-    end if;
-    if p_alone then
-        lock table sales.large_orders_rows in share row exclusive mode;
-    end if;
-    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0)
-    then
-        perform sales.large_orders_rebuild();
-        return;
-    end if;
-    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500)
-    then
-        __few := null;
-        set local plan_cache_mode = force_custom_plan; -- until the function ends
-    end if;
-
-    with
-    logs(log) as (values ('sales.pending_public_orders'::regclass)),
-    -- Δ public.orders
-    changes1 as materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from sales.unapplied_public_orders(null::sales.pending_public_orders, __few) c
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: σ(Δ orders)
-    d1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
-        from changes1 o
-        where o.amount >= 150
-    ),
-    -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from d1 d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
-            and (__few is null or abs(sum(d.__mult)) between 1 and 9223372036854775807)
-    ),
-    removed as (
-        delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
-    )
-    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
-    into v_unfound
-    from delta d;
-    if v_unfound <> 0 then
-        raise warning using
-            message = 'sales.large_orders lacked rows that went',
-            detail = format('%s rows were not there; it is recomputed.', v_unfound);
-        perform sales.large_orders_rebuild();
-    end if;
-end;
-$function$;
-comment on function sales.large_orders_maintain(bool) is
-    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in '
-    'sales)';
-
-insert into sales.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
-        online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
-) values (
-    'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
-    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'],
-        array['public.orders'], null, null,
-    null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null,
-        false, array['order_id', 'customer_id', 'status', 'amount'],
-    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
-        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
-    'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
-    'SELECT order_id, customer_id, status, amount
-FROM orders
-WHERE amount >= 150'
-);
-
-insert into sales.pgt_stream_table_state (stream_table) values ('sales.large_orders');
-
--- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
--- Returns the numbers of rows inserted and deleted.
--- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state;
--- writes sales.customer_payments_rows, sales.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec.
---
--- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_public_customers.
-create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set timezone from current
-    set datestyle from current
-    set intervalstyle from current
-    set extra_float_digits = 1
-    set bytea_output = hex
-    set jit = off
-    set random_page_cost = 1.1
-    set plan_cache_mode = force_generic_plan
-as $function$
-#variable_conflict use_column
-declare
-    __self     text := 'sales.customer_payments';
-    __few      integer := 400;
-    v_new      bigint;
-    v_unfound  bigint;
-    v_reason   text; -- to recompute it
-    v_snapshot pg_snapshot;
-    v_no       bigint;
-begin
-    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
-
-    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
-    with
-    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
-        ('sales.changes_public_captured_payments'::regclass))
-    select greatest(
-               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit
-                   201) n),
-               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit 201) n),
-               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
-                   __self, null) limit 201) n)
-           ),
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into v_new, v_snapshot, v_no;
-    if v_new = 0 then
-        inserted := 0;
-        deleted := 0;
-        perform sales.pgt_applied(__self, v_snapshot, v_no);
-        return;
-    end if;
-    if v_new > 200 then
-        __few := null;
-        set local plan_cache_mode = force_custom_plan; -- until the function ends
-    end if;
-
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
-        ('sales.changes_public_captured_payments'::regclass)),
-    -- Δ public.customers
-    changes1 as materialized (
-        select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few) c
-        group by c.customer_id, c.name
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.orders
-    changes2 as materialized (
-        select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few) c
-        group by c.order_id, c.customer_id
-        having sum(c.__mult) <> 0
-    ),
-    -- Δ public.captured_payments
-    changes3 as materialized (
-        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few) c
-        group by c.order_id, c.amount, c.captured_at
-        having sum(c.__mult) <> 0
-    ),
-    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
-    d1 as materialized (
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
-        from changes1 c
-        join public.orders o on o.customer_id = c.customer_id
-        union all
-        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
-        from public.customers c
-        join changes2 o on o.customer_id = c.customer_id
-        union all
-        select
-            c.customer_id, c.name, o.order_id, o.customer_id as c5,
-            -(c.__mult * o.__mult) as __mult
-        from changes1 c
-        join changes2 o on o.customer_id = c.customer_id
-    ),
-    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
-    d2 as not materialized (
-        select d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4, d1.__mult
-        from d1
-        join public.captured_payments c on c.order_id = d1.order_id
-        union all
-        select c.customer_id, c.name, c2.amount as __sum1, c2.captured_at as __max4, c2.__mult
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join changes3 c2 on c2.order_id = o.order_id
-        union all
-        select
-            d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4,
-            -(d1.__mult * c.__mult) as __mult
-        from d1
-        join changes3 c on c.order_id = d1.order_id
-    ),
-    -- d3: d2, added up
-    d3 as not materialized (
-        select d.customer_id, d.name, d.__sum1, d.__max4, sum(d.__mult) as __mult
-        from d2 d
-        group by d.customer_id, d.name, d.__sum1, d.__max4
-        having sum(d.__mult) <> 0
-    ),
-    -- delta: by how much each group changes
-    delta as materialized (
-        select
-            d.customer_id, d.name,
-            sum(d.__mult) as __n,
-            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
-            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
-            max(d.__max4) filter (where d.__mult > 0) as __max4,
-            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
-        from d3 d
-        group by d.customer_id, d.name
-    ),
-    -- met: each changed group, as it becomes and where it is
-    met as materialized (
-        select
-            r.ctid as __at, d.customer_id, d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__count2, 0) + d.__count2 as __count2,
-            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
-            greatest(r.__max4, d.__max4) as __max4,
-            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
-        from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
-    ),
-    -- lost: groups whose least or greatest value went
-    lost as materialized (
-        select m.customer_id, m.name
-        from met m
-        where m.__lost
-    ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
-        select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
-        from public.customers c
-        join public.orders o on o.customer_id = c.customer_id
-        join public.captured_payments c2 on c2.order_id = o.order_id
-        join lost l on c.customer_id = l.customer_id and c.name = l.name
-        group by 1, 2
-    ),
-    -- found: the same, with what was lost
-    found as materialized (
-        select
-            m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
-            case when m.__lost then f.__max4 else m.__max4 end as __max4
-        from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
-    ),
-    removed as (
-        delete from sales.customer_payments_rows r
-        using found f
-        where r.ctid = f.__at and f.__n <= 0
-    ),
-    changed as (
-        update sales.customer_payments_rows r
-        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
-        from found f
-        where r.ctid = f.__at and f.__n > 0
-    ),
-    added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
-        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
-        from found f
-        where f.__at is null and f.__n > 0
-    ),
-    -- What reads this stream table reads how its rows changed.
-    logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select sum(x.__mult), x.customer_id, x.name, x.paid
-        from (
-            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then
-                f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36
-                then '-Infinity' else 'Infinity' end end as paid
-            from found f
-            where f.__n > 0
-            union all
-            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1
-                when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then
-                '-Infinity' else 'Infinity' end end as paid
-            from found f
-            join sales.customer_payments_rows r on r.ctid = f.__at
-        ) x
-        group by x.customer_id, x.name, x.paid
-        having sum(x.__mult) <> 0
-    )
-    select count(*) filter (where f.__n > 0),
-           count(f.__at),
-           count(*) filter (where f.__n < 0),
-           case
-               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult
-                   = 0)
-                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) c where c.__mult = 0)
-                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null)
-                       c where c.__mult = 0)
-               then 'a source was truncated'
-               when __few is not null and greatest(
-                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null)
-                       limit __few) n),
-                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit
-                       __few) n),
-                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
-                       __self, null) limit __few) n)
-               ) = __few
-               then 'many changes came at once'
-           end,
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
-    from found f;
-    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
-end;
-$function$;
-comment on function sales.customer_payments_merge() is
-    'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and '
-    'deleted. (Sluice: sales in sales)';
-
--- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
--- Reads what the query reads.
--- From stream_tables.customer_payments in the spec.
---
--- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those
--- of the
--- rows, which are made later; p_as is null and says so.
-create function sales.customer_payments_computed(p_as anyelement)
-    returns setof anyelement
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-        select s.*
-        from (
-with
--- d1: γ(customers ⋈ orders ⋈ captured_payments)
-d1 as not materialized (
-    select
-        c.customer_id as customer_id, c.name as name,
-        count(*) as __n,
-        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
-        count(c2.amount) as __count2,
-        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
-        max(c2.captured_at) as __max4
-    from public.customers c
-    join public.orders o on o.customer_id = c.customer_id
-    join public.captured_payments c2 on c2.order_id = o.order_id
-    group by 1, 2
-)
-select customer_id, name, __n, __sum1, __count2, __odd3, __max4
-from d1
-        ) s
-$function$;
-comment on function sales.customer_payments_computed(anyelement) is
-    'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
-
--- Recomputes stream table sales.customer_payments and applies the difference.
--- Returns the numbers of rows inserted and deleted.
--- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec.
-create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set timezone from current
-    set datestyle from current
-    set intervalstyle from current
-    set extra_float_digits = 1
-    set bytea_output = hex
-as $function$
-#variable_conflict use_column
-declare
-    v_snapshot pg_snapshot;
-    v_no       bigint;
-begin
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
-
-    with
-    -- differ: the query's rows beside those stored, where they are not the same
-    differ as materialized (
-        select
-            s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3,
-            q.__max4, s.customer_id as __was1, s.name as __was2, s.__n as __was3,
-            s.__sum1 as __was4, s.__count2 as __was5, s.__odd3 as __was6, s.__max4 as __was7
-        from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
-        full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
-        where q.__comes is null
-            or s.__at is null
-            or q.__n is distinct from s.__n
-            or q.__sum1 is distinct from s.__sum1
-            or q.__count2 is distinct from s.__count2
-            or q.__odd3 is distinct from s.__odd3
-            or q.__max4 is distinct from s.__max4
-    ),
-    -- delta: what comes and goes
-    delta as not materialized (
-        select
-            d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4,
-            1::bigint as __mult
-        from differ d
-        where d.__comes
-        union all
-        select
-            d.__was1 as customer_id, d.__was2 as name, d.__was3 as __n, d.__was4 as __sum1,
-            d.__was5 as __count2, d.__was6 as __odd3, d.__was7 as __max4, -1
-        from differ d
-        where d.__at is not null
-    ),
-    removed as (
-        delete from sales.customer_payments_rows r
-        using differ d
-        where r.ctid = d.__at and d.__comes is null
-    ),
-    changed as (
-        update sales.customer_payments_rows r
-        set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3, __max4 = d.__max4
-        from differ d
-        where r.ctid = d.__at and d.__comes
-    ),
-    added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
-        select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
-        from differ d
-        where d.__at is null
-    ),
-    -- What reads this stream table reads the same delta.
-    logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
-        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1
-            when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity'
-            else 'Infinity' end end as paid
-        from delta d
-    )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into inserted, deleted, v_snapshot, v_no
-    from delta d;
-    perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
-end;
-$function$;
-comment on function sales.customer_payments_rebuild() is
-    'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. '
-    '(Sluice: sales in sales)';
-
-insert into sales.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
-        online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
-) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
-    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers',
-        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
-    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows',
-        'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
-    's.*', '(
-with
--- d1: γ(customers ⋈ orders ⋈ captured_payments)
-d1 as not materialized (
-    select
-        c.customer_id as customer_id, c.name as name,
-        count(*) as __n,
-        coalesce(sum(c2.amount) filter (where not c2.amount in (''NaN'', ''Infinity'', ''-Infinity'')), 0) as __sum1,
-        count(c2.amount) as __count2,
-        coalesce(sum(case c2.amount when ''NaN'' then 1 when ''Infinity'' then 1e18 when ''-Infinity'' then 1e36 end), 0) as __odd3,
-        max(c2.captured_at) as __max4
-    from public.customers c
-    join public.orders o on o.customer_id = c.customer_id
-    join public.captured_payments c2 on c2.order_id = o.order_id
-    group by 1, 2
-)
-select customer_id, name, __n, __sum1, __count2, __odd3, __max4
-from d1
-) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
-    array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'],
-    array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
-    '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and '
-    'mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
-    '''Infinity'' end end)'],
-    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) '
-        '> 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
-        'end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
-    'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
-FROM customers c
-JOIN orders o ON o.customer_id = c.customer_id
-JOIN captured_payments p ON p.order_id = o.order_id
-GROUP BY c.customer_id, c.name'
-);
-
-insert into sales.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
-
--- Applies unread rows of its sources' change logs to stream table sales.best_customers.
--- Returns the numbers of rows inserted and deleted.
--- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows,
--- sales.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec.
---
--- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
--- sales.unread_sales_customer_payments.
-create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set timezone from current
-    set datestyle from current
-    set intervalstyle from current
-    set extra_float_digits = 1
-    set bytea_output = hex
-    set jit = off
-    set random_page_cost = 1.1
-    set plan_cache_mode = force_generic_plan
-as $function$
-#variable_conflict use_column
-declare
-    __self     text := 'sales.best_customers';
-    __few      integer := 1000;
-    v_new      bigint;
-    v_unfound  bigint;
-    v_reason   text; -- to recompute it
-    v_snapshot pg_snapshot;
-    v_no       bigint;
-begin
-    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
-
-    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
-    with
-    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass))
-    select greatest(
-               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
-                   null) limit 501) n)
-           ),
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into v_new, v_snapshot, v_no;
-    if v_new = 0 then
-        inserted := 0;
-        deleted := 0;
-        perform sales.pgt_applied(__self, v_snapshot, v_no);
-        return;
-    end if;
-    if v_new > 500 then
-        __few := null;
-        set local plan_cache_mode = force_custom_plan; -- until the function ends
-    end if;
-
-    -- One statement, one snapshot: sources, logs and frontier agree.
-    with
-    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass)),
-    -- d1: σ(Δ customer_payments)
-    d1 as not materialized (
-        select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
-        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few) c
-        where c.paid >= 500
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select
-            d.customer_id, d.name, d.paid,
-            sum(d.__mult)::bigint as __mult,
-            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
-        from d1 d
-        group by d.customer_id, d.name, d.paid
-        having sum(d.__mult) <> 0
-    ),
-    -- The stored rows that it is about, each found once.
-    found as materialized (
-        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
-        from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
-            distinct from d.name and r.paid is not distinct from d.paid
-    ),
-    removed as (
-        delete from sales.best_customers_rows r
-        using found f
-        where r.ctid = f.__at and f.__was + f.__mult <= 0
-    ),
-    counted as (
-        update sales.best_customers_rows r
-        set __mult = f.__was + f.__mult
-        from found f
-        where r.ctid = f.__at and f.__was + f.__mult > 0
-    ),
-    added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
-        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
-        from found f
-        where f.__at is null and f.__mult > 0
-    )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           (select count(*) from found f where f.__was + f.__mult < 0),
-           case
-               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c
-                   where c.__mult = 0)
-               then 'a source was truncated'
-               when __few is not null and greatest(
-                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments,
-                       __self, null) limit __few) n)
-               ) = __few
-               then 'many changes came at once'
-           end,
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
-    from delta d;
-    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
-end;
-$function$;
-comment on function sales.best_customers_merge() is
-    'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and '
-    'deleted. (Sluice: sales in sales)';
-
--- Recomputes stream table sales.best_customers and applies the difference.
--- Returns the numbers of rows inserted and deleted.
--- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec.
-create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set timezone from current
-    set datestyle from current
-    set intervalstyle from current
-    set extra_float_digits = 1
-    set bytea_output = hex
-as $function$
-#variable_conflict use_column
-declare
-    v_snapshot pg_snapshot;
-    v_no       bigint;
-begin
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
-    -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
-    update sales.best_customers_rows r
-    set __hash = hash_record_extended(row(r.customer_id, r.name, r.paid), 0)
-    where r.__hash <> hash_record_extended(row(r.customer_id, r.name, r.paid), 0);
-    if found then
-        delete from sales.best_customers_rows r
-        using sales.best_customers_rows s
-        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is
-            not distinct from r.paid and s.ctid < r.ctid;
-    end if;
-
-    with
-    -- signed: the query − what is stored
-    signed as not materialized (
-        select q.customer_id, q.name, q.paid, 1 as __mult
-        from (
-select c.customer_id, c.name, c.paid
-from sales.customer_payments c
-where c.paid >= 500
-) q
-        union all
-        select s.customer_id, s.name, s.paid, -s.__mult
-        from sales.best_customers_rows s
-    ),
-    -- delta: the same, added up
-    delta as materialized (
-        select
-            d.customer_id, d.name, d.paid,
-            sum(d.__mult)::bigint as __mult,
-            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
-        from signed d
-        group by d.customer_id, d.name, d.paid
-        having sum(d.__mult) <> 0
-    ),
-    -- The stored rows that it is about, each found once.
-    found as materialized (
-        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
-        from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
-            distinct from d.name and r.paid is not distinct from d.paid
-    ),
-    removed as (
-        delete from sales.best_customers_rows r
-        using found f
-        where r.ctid = f.__at and f.__was + f.__mult <= 0
-    ),
-    counted as (
-        update sales.best_customers_rows r
-        set __mult = f.__was + f.__mult
-        from found f
-        where r.ctid = f.__at and f.__was + f.__mult > 0
-    ),
-    added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
-        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
-        from found f
-        where f.__at is null and f.__mult > 0
-    )
-    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
-           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
-    into inserted, deleted, v_snapshot, v_no
-    from delta d;
-    perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
-end;
-$function$;
-comment on function sales.best_customers_rebuild() is
-    'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
-    'sales in sales)';
-
-insert into sales.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
-        online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
-) values (
-    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
-    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'],
-        array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
-    'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null,
-        true, array['customer_id', 'name', 'paid'],
-    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
-        array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
-    'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
-    'SELECT customer_id, name, paid
-FROM customer_payments
-WHERE paid >= 500'
-);
-
-insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
-
 -- Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.
 -- Reads pgt_stream_table_config, pgt_stream_table_state.
 create function sales.pgt_filling(p_stream_table text)
@@ -3549,130 +1751,6 @@ $function$;
 comment on function sales.pgt_filling(text) is
     'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in '
     'sales)';
-
--- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
--- They are sales.large_orders, which follow the same tables.
--- Writes them and the tables of what is pending.
---
--- p_all: also those that otherwise follow each statement by itself.
-create function sales.large_orders_apply_pending(p_all boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if p_all then
-        perform sales.large_orders_maintain(true);
-    end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
-end;
-$function$;
-comment on function sales.large_orders_apply_pending(bool) is
-    'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
-    'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
-
--- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
--- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
--- Reads public.orders; writes sales.large_orders_rows and what is pending.
---
--- All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers of the sources wait for nothing.
-create function sales.large_orders_catch_up()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_held   bigint;
-    v_state  record;
-    v_rows   bigint;
-    v_total  bigint := 0::bigint;
-begin
-    with held as (
-        select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
-    )
-    select count(*) into v_held from held;
-    if v_held < 1 then
-        return null;
-    end if;
-    -- They are filled from one snapshot, so one frontier is that of all.
-    select s.seen,
-           (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
-           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders'))
-               as suspended
-    into v_state
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders';
-
-    if v_state.unfilled then
-        if not v_state.suspended then
-            perform sales.pgt_fit_stream_table('sales.large_orders');
-            perform sales.pgt_filling('sales.large_orders');
-            perform sales.large_orders_rebuild();
-        end if;
-        -- What this snapshot shows is in what was read.
-        delete from sales.pending_public_orders p;
-        return case when not v_state.suspended then 1000::bigint end;
-    end if;
-
-    update sales.pending_public_orders p
-    set __xid = pg_current_xact_id()
-    where p.__xid >= pg_snapshot_xmin(v_state.seen) and not pg_visible_in_snapshot(p.__xid, v_state.seen);
-    get diagnostics v_rows = row_count;
-    v_total := v_total + v_rows;
-    delete from sales.pending_public_orders p where p.__xid <> pg_current_xact_id();
-
-    perform sales.large_orders_maintain(false);
-    delete from sales.pending_public_orders p;
-    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
-    update sales.pgt_stream_table_state s
-    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
-        last_error = null
-    where s.stream_table in ('sales.large_orders');
-    return v_total;
-end;
-$function$;
-comment on function sales.large_orders_catch_up() is
-    'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that '
-    'were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
-
--- Lets the triggers of public.orders keep sales.large_orders up to date,
--- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
--- Writes sales.large_orders_rows, what is pending, and the triggers.
---
--- Writers wait for this alone. It waits for them five seconds at most, and is tried again.
-create function sales.large_orders_go_live()
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set lock_timeout = '5s'
-as $function$
-begin
-    lock table public.orders in share row exclusive mode;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
-        (s.seen is null or s.refit or not s.logged))
-        or exists (
-            select
-            from sales.pgt_source_config c
-            left join sales.pgt_source_state s using (source)
-            where c.source in ('public.orders') and sales.pgt_source_shape(c) is distinct from s.shape
-        )
-        or sales.large_orders_catch_up() is null
-    then
-        return false;
-    end if;
-    update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders');
-    perform sales.now_public_orders_attach();
-    perform sales.pgt_capture('public.orders'::regclass);
-    update sales.pgt_source_state s
-    set shape = sales.pgt_source_shape(c)
-    from sales.pgt_source_config c
-    where c.source = s.source and c.source in ('public.orders');
-    return true;
-end;
-$function$;
-comment on function sales.large_orders_go_live() is
-    'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; '
-    'false if they are not filled or a source was altered. (Sluice: sales in sales)';
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
@@ -5481,5 +3559,1939 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
 
+-- ================================================================================================================
+-- Sources
+-- ================================================================================================================
+
+insert into sales.pgt_source_config (
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
+) values (
+    'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
+    'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'],
+        'changes_public_orders_capture', 'sales.pending_public_orders',
+    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
+        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
+        'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
+        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
+        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['sales_log_truncate_public_orders',
+            'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+    'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount'], null,
+    '{}', array['order_id'], array['order_id', 'status']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+    'public.orders', 'sales.customer_payments', array['order_id', 'customer_id'], array['text', 'bigint'],
+    '{}', '{}', array['order_id']
+);
+
+insert into sales.pgt_source_config (
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
+) values (
+    'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
+    'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
+        'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
+        'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
+        'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+    'public.customers', 'sales.customer_payments', array['customer_id', 'name'], array['bigint', 'text'],
+    '{}', '{}', array['name']
+);
+
+insert into sales.pgt_source_config (
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
+) values (
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
+    'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid',
+        'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
+    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
+        'sales_log_delete_public_captured_payments',
+        'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments',
+        'sales_log_route_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+    'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at'], array['text', 'numeric(12,2)',
+        'timestamp with time zone'],
+    '{}', '{}', array['order_id']
+);
+
+insert into sales.pgt_source_config (
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
+        always, readers
+) values (
+    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
+    'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
+        'changes_sales_customer_payments_truncated'], null, null,
+    '{}', '{}', array['sales.best_customers']
+);
+
+insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+    'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid'], null,
+    '{}', '{}', '{}'
+);
+
+-- Returns the rows of the change log of public.customers that a stream table has not applied.
+-- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_public_customers __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_public_customers c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_customers(anyelement, text, int4) is
+    'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
+
+-- Logs changed rows of public.customers, with its owner's rights.
+-- Writes sales.changes_public_customers.
+--
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
+-- name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
+-- fire for
+-- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+create function sales.changes_public_customers_capture()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+declare
+    __old alias for old; -- columns may be named old and new
+    __new alias for new;
+begin
+    if tg_level operator(pg_catalog.=) 'ROW' then
+        if tg_op operator(pg_catalog.<>) 'INSERT' then
+            insert into sales.changes_public_customers (__mult, customer_id, name)
+            select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
+            from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from (select (__old).*) r) o
+            where not exists (select from only public.customers where false);
+        end if;
+        if tg_op operator(pg_catalog.<>) 'DELETE' then
+            insert into sales.changes_public_customers (__mult, customer_id, name)
+            select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
+            from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from (select (__new).*) r) n
+            where not exists (select from only public.customers where false);
+        end if;
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from old_rows) o
+        union all
+        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
+        from (select (null::sales.changes_public_customers).*) absent
+        cross join lateral (select customer_id, name from old_rows) o;
+    else -- truncated: the readers are recomputed
+        insert into sales.changes_public_customers (__mult, customer_id, name)
+        select 0, l.customer_id, l.name
+        from (select) mark
+        left join sales.changes_public_customers l on false;
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.changes_public_customers_capture() is
+    'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
+
+revoke execute on function sales.changes_public_customers_capture() from public;
+
+-- Returns the rows of the change log of public.orders that a stream table has not applied.
+-- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_public_orders __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_public_orders c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_orders(anyelement, text, int4) is
+    'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
+
+-- Logs changed rows of public.orders, with its owner's rights.
+-- Writes sales.changes_public_orders.
+--
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
+-- name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
+-- fire for
+-- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+create function sales.changes_public_orders_capture()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+declare
+    __old alias for old; -- columns may be named old and new
+    __new alias for new;
+begin
+    if tg_level operator(pg_catalog.=) 'ROW' then
+        if tg_op operator(pg_catalog.<>) 'INSERT' then
+            insert into sales.changes_public_orders (__mult, order_id, customer_id)
+            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
+            from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from (select (__old).*) r) o
+            where not exists (select from only public.orders where false);
+        end if;
+        if tg_op operator(pg_catalog.<>) 'DELETE' then
+            insert into sales.changes_public_orders (__mult, order_id, customer_id)
+            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
+            from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from (select (__new).*) r) n
+            where not exists (select from only public.orders where false);
+        end if;
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from old_rows) o
+        union all
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::sales.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id from old_rows) o;
+    else -- truncated: the readers are recomputed
+        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        select 0, l.order_id, l.customer_id
+        from (select) mark
+        left join sales.changes_public_orders l on false;
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.changes_public_orders_capture() is
+    'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
+
+revoke execute on function sales.changes_public_orders_capture() from public;
+
+-- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
+-- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_public_captured_payments __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_public_captured_payments(anyelement, text, int4) is
+    'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
+
+-- Logs changed rows of public.captured_payments, with its owner's rights.
+-- Writes sales.changes_public_captured_payments.
+--
+-- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
+-- name that a row
+-- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
+-- fire for
+-- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+create function sales.changes_public_captured_payments_capture()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+declare
+    __old alias for old; -- columns may be named old and new
+    __new alias for new;
+begin
+    if tg_level operator(pg_catalog.=) 'ROW' then
+        if tg_op operator(pg_catalog.<>) 'INSERT' then
+            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+            from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
+            where not exists (select from only public.captured_payments where false);
+        end if;
+        if tg_op operator(pg_catalog.<>) 'DELETE' then
+            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+            from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
+            where not exists (select from only public.captured_payments where false);
+        end if;
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
+        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+        from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+        from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from old_rows) o
+        union all
+        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
+        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
+        from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from new_rows) n;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
+        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
+        from (select (null::sales.changes_public_captured_payments).*) absent
+        cross join lateral (select order_id, amount, captured_at from old_rows) o;
+    else -- truncated: the readers are recomputed
+        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select 0, l.order_id, l.amount, l.captured_at
+        from (select) mark
+        left join sales.changes_public_captured_payments l on false;
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.changes_public_captured_payments_capture() is
+    'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
+
+revoke execute on function sales.changes_public_captured_payments_capture() from public;
+
+-- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
+-- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
+--
+-- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
+-- not know $3,
+-- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
+-- columns.
+-- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
+-- and
+-- many with one of their own.
+create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales.changes_sales_customer_payments __new, sales.pgt_stream_table_state f
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when __new.__xid = f.own_xid then __new.__no <= f.own_no
+              else pg_visible_in_snapshot(__new.__xid, f.seen)
+          end
+        limit $3
+    ) c
+    union all
+    select c.*
+    from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+          and not case
+              when c.__xid = f.own_xid then c.__no <= f.own_no
+              else pg_visible_in_snapshot(c.__xid, f.seen)
+          end
+$function$;
+comment on function sales.unread_sales_customer_payments(anyelement, text, int4) is
+    'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
+
+-- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
+-- an error that says so.
+--
+-- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
+create function sales.present_public_orders(p_as anyelement)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select absent.__kept, n.order_id, n.customer_id, n.status, n.amount
+    from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
+$function$;
+comment on function sales.present_public_orders(anyelement) is
+    'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another '
+    'type, an error that says so. (Sluice: sales in sales)';
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
+-- Writes sales.large_orders_rows.
+create function sales.now_public_orders_insert()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    if tg_nargs > 0 then
+        -- The stream tables are being filled.
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        return null;
+    end if;
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
+    end if;
+    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select n.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
+        )
+        for update;
+    end if;
+    if exists (select from new_rows offset 1000) then
+        execute sales.pgt_own_statement('sales.now_public_orders_insert()'::regprocedure, 1);
+    else
+    -- statement 1
+    with
+    changes1 as not materialized (
+        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+    ),
+    -- touched: distinct(σ(Δ orders))
+    touched as not materialized (
+        select distinct o.order_id
+        from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
+    ),
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
+    fresh as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from sales.present_public_orders(null::sales.absent_public_orders) o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    )
+    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+    -- end of statement 1
+    ;
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.now_public_orders_insert() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
+
+revoke execute on function sales.now_public_orders_insert() from public;
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
+-- Writes sales.large_orders_rows.
+create function sales.now_public_orders_update()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    if tg_nargs > 0 then
+        -- The stream tables are being filled.
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        return null;
+    end if;
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
+    end if;
+    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select n.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
+            union all
+            select o.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
+        )
+        for update;
+    end if;
+    if exists (select from new_rows offset 1000) then
+        execute sales.pgt_own_statement('sales.now_public_orders_update()'::regprocedure, 1);
+    else
+    -- statement 1
+    with
+    changes1 as not materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from (
+            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+            union all
+            select o.order_id, o.customer_id, o.status, o.amount, -1
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+        ) c
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- touched: distinct(σ(Δ orders))
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
+    ),
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from sales.present_public_orders(null::sales.absent_public_orders) o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    ),
+    gone as (
+        delete from sales.large_orders_rows r
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    )
+    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+    -- end of statement 1
+    ;
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.now_public_orders_update() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
+
+revoke execute on function sales.now_public_orders_update() from public;
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
+-- Writes sales.large_orders_rows.
+create function sales.now_public_orders_delete()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    if tg_nargs > 0 then
+        -- The stream tables are being filled.
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        return null;
+    end if;
+    if to_regclass('public.orders') is null then
+        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than what filled them.
+        perform
+        from (values
+            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
+          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
+        if found then
+            raise exception using
+                errcode = '40001',
+                message = 'could not serialize access due to concurrent update',
+                detail = 'Another transaction changed what stream tables over public.orders read.',
+                hint = 'Run the transaction again.';
+        end if;
+    end if;
+    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
+        perform
+        from sales.large_orders_rows r
+        where (r.order_id) in (
+            select o.order_id
+            from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
+        )
+        for update;
+    end if;
+    if exists (select from old_rows offset 1000) then
+        execute sales.pgt_own_statement('sales.now_public_orders_delete()'::regprocedure, 1);
+    else
+    -- statement 1
+    with
+    changes1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+    ),
+    -- touched: distinct(σ(Δ orders))
+    touched as materialized (
+        select distinct o.order_id
+        from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
+    ),
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from sales.present_public_orders(null::sales.absent_public_orders) o
+        join touched t on o.order_id = t.order_id
+        where o.amount >= 150
+    )
+    delete from sales.large_orders_rows r
+    using touched t
+    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    -- end of statement 1
+    ;
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.now_public_orders_delete() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
+
+revoke execute on function sales.now_public_orders_delete() from public;
+
+-- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
+-- Writes sales.large_orders_rows.
+create function sales.now_public_orders_truncate()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if tg_nargs > 0 then
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 0, l.order_id, l.customer_id, l.status, l.amount
+        from (select) mark
+        left join sales.pending_public_orders l on false;
+        return null;
+    end if;
+    if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
+        truncate sales.large_orders_rows;
+    else
+        -- Others may have rows; nobody writes them meanwhile.
+        lock table public.orders in share row exclusive mode;
+        perform sales.large_orders_rebuild();
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.now_public_orders_truncate() is
+    'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
+
+revoke execute on function sales.now_public_orders_truncate() from public;
+
+-- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
+-- changes, row by row.
+-- Writes sales.pending_public_orders, and the stream tables.
+--
+-- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
+create function sales.now_public_orders_row()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+    __old alias for old; -- columns may be called so
+    __new alias for new;
+begin
+    if tg_op <> 'INSERT' then
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, o.order_id, o.customer_id, o.status, o.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
+        where not exists (select from only public.orders where false);
+    end if;
+    if tg_op <> 'DELETE' then
+        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, n.order_id, n.customer_id, n.status, n.amount
+        from sales.absent_public_orders absent
+            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
+        where not exists (select from only public.orders where false);
+    end if;
+    if tg_nargs = 0 then
+        perform sales.large_orders_apply_pending(true);
+    end if;
+    return null;
+end;
+$function$;
+comment on function sales.now_public_orders_row() is
+    'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication '
+    'applies changes, row by row. (Sluice: sales in sales)';
+
+revoke execute on function sales.now_public_orders_row() from public;
+
+-- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in
+-- immediate mode have yet to follow.
+-- Reads sales.pending_public_orders.
+--
+-- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
+-- kind that reads
+-- the log of a refresh); in a custom plan with null what statistics say.
+create function sales.unapplied_public_orders(p_as anyelement, p_few boolean)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from sales.pending_public_orders c
+    where $2 is not null and (c.__mult is null)::integer = 0 and c.__xid = pg_current_xact_id()
+    union all
+    select c.*
+    from sales.pending_public_orders c
+    where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
+$function$;
+comment on function sales.unapplied_public_orders(anyelement, bool) is
+    'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in '
+    'immediate mode have yet to follow. (Sluice: sales in sales)';
+
+-- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is
+-- pending.
+-- Writes sales.pending_public_orders, public.orders.
+create function sales.now_public_orders_attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
+    v_arguments text[] := case when v_logs then array['log'] else '{}' end;
+begin
+    if not sales.pgt_missing('sales.pending_public_orders') and not
+        sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[])
+        then
+        -- Those who write it have nothing pending then.
+        lock table public.orders in share row exclusive mode;
+        perform sales.pgt_drop_own('sales.absent_public_orders');
+        drop table sales.pending_public_orders;
+    end if;
+    if to_regclass('sales.pending_public_orders') is null then
+        create table sales.pending_public_orders as
+        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
+            sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status,
+            sales.pgt_fit(t.amount, t.amount, 1) as amount
+        from public.orders t
+        with no data;
+        -- A row without __mult says that a trigger of a user's wrote the table.
+        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id();
+        -- What other transactions left behind, dead, is not even looked at.
+        create index pending_public_orders_xid on sales.pending_public_orders (__xid);
+        comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction. (Sluice: sales in sales)';
+    end if;
+    -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
+    perform sales.pgt_missing('sales.absent_public_orders');
+    create or replace view sales.absent_public_orders as
+    select null::sales.pending_public_orders as __kept,
+           sales.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
+           sales.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
+           sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
+           sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
+    from (select (null::sales.pending_public_orders).*) p;
+    comment on view sales.absent_public_orders is 'Stands for columns that public.orders has no longer. (Sluice: sales in sales)';
+    -- With an argument more they only log; without it they keep up to date.
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
+        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows '
+            'for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
+    end if;
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
+        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows '
+            'new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log'''
+            else '' end || ')';
+    end if;
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
+        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows '
+            'for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
+    end if;
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
+        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute '
+            'function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
+        alter table public.orders enable always trigger sales_now_truncate_public_orders;
+    end if;
+    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
+        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row '
+            'execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
+        alter table public.orders enable replica trigger sales_now_row_public_orders;
+    end if;
+    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
+    -- They lack
+    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
+        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
+    then
+        create trigger sales_now_route_public_orders before insert on public.orders
+            for each row when (false) execute function sales.now_public_orders_row();
+        alter table public.orders enable replica trigger sales_now_route_public_orders;
+    end if;
+end;
+$function$;
+comment on function sales.now_public_orders_attach() is
+    'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for '
+    'what is pending. (Sluice: sales in sales)';
+
+-- ================================================================================================================
+-- Stream tables
+-- ================================================================================================================
+
+-- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
+create sequence sales.large_orders_last_xid as bigint cache 1;
+comment on sequence sales.large_orders_last_xid is
+    'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. '
+    '(Sluice: sales in sales)';
+
+-- Recomputes stream table sales.large_orders and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
+-- From stream_tables.large_orders in the spec.
+create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+as $function$
+#variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
+    -- Whose snapshot is older may not go on with rows that it does not see.
+    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
+
+    with
+    -- differ: the query's rows beside those stored, where they are not the same
+    differ as materialized (
+        select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
+        from (select q.*, true as __comes from (
+select o.order_id, o.customer_id, o.status, o.amount
+from public.orders o
+where o.amount >= 150
+) q) q
+        full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
+        where q.__comes is null
+            or s.__at is null
+            or q.customer_id is distinct from s.customer_id
+            or q.status is distinct from s.status
+            or q.amount is distinct from s.amount
+    ),
+    removed as (
+        delete from sales.large_orders_rows r
+        using differ d
+        where r.ctid = d.__at and d.__comes is null
+    ),
+    changed as (
+        update sales.large_orders_rows r
+        set customer_id = d.customer_id, status = d.status, amount = d.amount
+        from differ d
+        where r.ctid = d.__at and d.__comes
+    ),
+    added as (
+        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
+        select d.order_id, d.customer_id, d.status, d.amount
+        from differ d
+        where d.__at is null
+    )
+    select count(*) filter (where d.__comes),
+           count(d.__at),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
+    from differ d;
+    perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
+end;
+$function$;
+comment on function sales.large_orders_rebuild() is
+    'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'sales in sales)';
+
+-- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed.
+-- Reads sales.pending_public_orders; writes sales.large_orders_rows.
+-- From stream_tables.large_orders in the spec.
+--
+-- p_alone: other writers may be at work on it, so it is locked.
+create function sales.large_orders_maintain(p_alone boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set jit = off
+    set random_page_cost = 1.1
+    set plan_cache_mode = force_generic_plan
+as $function$
+#variable_conflict use_column
+declare
+    __few     boolean := true; -- null: planned for the rows that there are
+    v_unfound bigint;
+begin
+    if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id())
+    then
+        return;
+    end if;
+    if p_alone then
+        lock table sales.large_orders_rows in share row exclusive mode;
+    end if;
+    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0)
+    then
+        perform sales.large_orders_rebuild();
+        return;
+    end if;
+    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500)
+    then
+        __few := null;
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
+    end if;
+
+    with
+    logs(log) as (values ('sales.pending_public_orders'::regclass)),
+    -- Δ public.orders
+    changes1 as materialized (
+        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+        from sales.unapplied_public_orders(null::sales.pending_public_orders, __few) c
+        group by c.order_id, c.customer_id, c.status, c.amount
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: σ(Δ orders)
+    d1 as not materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
+        from changes1 o
+        where o.amount >= 150
+    ),
+    -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
+    delta as materialized (
+        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
+        from d1 d
+        group by d.order_id, d.customer_id, d.status, d.amount
+        having sum(d.__mult) <> 0
+            and (__few is null or abs(sum(d.__mult)) between 1 and 9223372036854775807)
+    ),
+    removed as (
+        delete from sales.large_orders_rows r
+        using delta d
+        where d.__mult < 0
+          and r.order_id = d.order_id
+          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
+        returning 1
+    ),
+    changed as (
+        update sales.large_orders_rows r
+        set customer_id = d.customer_id, status = d.status, amount = d.amount
+        from delta d
+        where d.__mult > 0 and r.order_id = d.order_id
+        returning 1
+    ),
+    added as (
+        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
+        select d.order_id, d.customer_id, d.status, d.amount
+        from delta d
+        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
+    )
+    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
+    into v_unfound
+    from delta d;
+    if v_unfound <> 0 then
+        raise warning using
+            message = 'sales.large_orders lacked rows that went',
+            detail = format('%s rows were not there; it is recomputed.', v_unfound);
+        perform sales.large_orders_rebuild();
+    end if;
+end;
+$function$;
+comment on function sales.large_orders_maintain(bool) is
+    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in '
+    'sales)';
+
+insert into sales.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
+        online, columns,
+    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
+    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+) values (
+    'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
+    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'],
+        array['public.orders'], null, null,
+    null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null,
+        false, array['order_id', 'customer_id', 'status', 'amount'],
+    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
+        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
+    'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
+    'SELECT order_id, customer_id, status, amount
+FROM orders
+WHERE amount >= 150'
+);
+
+insert into sales.pgt_stream_table_state (stream_table) values ('sales.large_orders');
+
+-- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state;
+-- writes sales.customer_payments_rows, sales.pgt_stream_table_state.
+-- From stream_tables.customer_payments in the spec.
+--
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_public_customers.
+create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+    set jit = off
+    set random_page_cost = 1.1
+    set plan_cache_mode = force_generic_plan
+as $function$
+#variable_conflict use_column
+declare
+    __self     text := 'sales.customer_payments';
+    __few      integer := 400;
+    v_new      bigint;
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
+    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
+
+    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
+    with
+    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
+        ('sales.changes_public_captured_payments'::regclass))
+    select greatest(
+               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit
+                   201) n),
+               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit 201) n),
+               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
+                   __self, null) limit 201) n)
+           ),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into v_new, v_snapshot, v_no;
+    if v_new = 0 then
+        inserted := 0;
+        deleted := 0;
+        perform sales.pgt_applied(__self, v_snapshot, v_no);
+        return;
+    end if;
+    if v_new > 200 then
+        __few := null;
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
+    end if;
+
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
+        ('sales.changes_public_captured_payments'::regclass)),
+    -- Δ public.customers
+    changes1 as materialized (
+        select c.customer_id, c.name, sum(c.__mult) as __mult
+        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few) c
+        group by c.customer_id, c.name
+        having sum(c.__mult) <> 0
+    ),
+    -- Δ public.orders
+    changes2 as materialized (
+        select c.order_id, c.customer_id, sum(c.__mult) as __mult
+        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few) c
+        group by c.order_id, c.customer_id
+        having sum(c.__mult) <> 0
+    ),
+    -- Δ public.captured_payments
+    changes3 as materialized (
+        select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
+        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few) c
+        group by c.order_id, c.amount, c.captured_at
+        having sum(c.__mult) <> 0
+    ),
+    -- d1: Δ customers ⋈ orders ⊎ customers ⋈ Δ orders ⊎ −Δ customers ⋈ Δ orders
+    d1 as materialized (
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, c.__mult
+        from changes1 c
+        join public.orders o on o.customer_id = c.customer_id
+        union all
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, o.__mult
+        from public.customers c
+        join changes2 o on o.customer_id = c.customer_id
+        union all
+        select
+            c.customer_id, c.name, o.order_id, o.customer_id as c5,
+            -(c.__mult * o.__mult) as __mult
+        from changes1 c
+        join changes2 o on o.customer_id = c.customer_id
+    ),
+    -- d2: d1 ⋈ captured_payments ⊎ customers ⋈ orders ⋈ Δ captured_payments ⊎ −d1 ⋈ Δ captured_payments
+    d2 as not materialized (
+        select d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4, d1.__mult
+        from d1
+        join public.captured_payments c on c.order_id = d1.order_id
+        union all
+        select c.customer_id, c.name, c2.amount as __sum1, c2.captured_at as __max4, c2.__mult
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join changes3 c2 on c2.order_id = o.order_id
+        union all
+        select
+            d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4,
+            -(d1.__mult * c.__mult) as __mult
+        from d1
+        join changes3 c on c.order_id = d1.order_id
+    ),
+    -- d3: d2, added up
+    d3 as not materialized (
+        select d.customer_id, d.name, d.__sum1, d.__max4, sum(d.__mult) as __mult
+        from d2 d
+        group by d.customer_id, d.name, d.__sum1, d.__max4
+        having sum(d.__mult) <> 0
+    ),
+    -- delta: by how much each group changes
+    delta as materialized (
+        select
+            d.customer_id, d.name,
+            sum(d.__mult) as __n,
+            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
+            max(d.__max4) filter (where d.__mult > 0) as __max4,
+            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
+        from d3 d
+        group by d.customer_id, d.name
+    ),
+    -- met: each changed group, as it becomes and where it is
+    met as materialized (
+        select
+            r.ctid as __at, d.customer_id, d.name,
+            coalesce(r.__n, 0) + d.__n as __n,
+            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
+            coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
+            greatest(r.__max4, d.__max4) as __max4,
+            r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
+        from delta d
+        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+    ),
+    -- lost: groups whose least or greatest value went
+    lost as materialized (
+        select m.customer_id, m.name
+        from met m
+        where m.__lost
+    ),
+    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
+    fresh as not materialized (
+        select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
+        from public.customers c
+        join public.orders o on o.customer_id = c.customer_id
+        join public.captured_payments c2 on c2.order_id = o.order_id
+        join lost l on c.customer_id = l.customer_id and c.name = l.name
+        group by 1, 2
+    ),
+    -- found: the same, with what was lost
+    found as materialized (
+        select
+            m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
+            case when m.__lost then f.__max4 else m.__max4 end as __max4
+        from met m
+        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
+    ),
+    removed as (
+        delete from sales.customer_payments_rows r
+        using found f
+        where r.ctid = f.__at and f.__n <= 0
+    ),
+    changed as (
+        update sales.customer_payments_rows r
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
+        from found f
+        where r.ctid = f.__at and f.__n > 0
+    ),
+    added as (
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
+        from found f
+        where f.__at is null and f.__n > 0
+    ),
+    -- What reads this stream table reads how its rows changed.
+    logged1 as (
+        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
+        select sum(x.__mult), x.customer_id, x.name, x.paid
+        from (
+            select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then
+                f.__sum1 when mod(f.__odd3, 1e18) > 0 or (f.__odd3 > 1e36 and mod(f.__odd3, 1e36) > 0) then 'NaN' when f.__odd3 >= 1e36
+                then '-Infinity' else 'Infinity' end end as paid
+            from found f
+            where f.__n > 0
+            union all
+            select -1, r.customer_id as customer_id, r.name as name, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1
+                when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then
+                '-Infinity' else 'Infinity' end end as paid
+            from found f
+            join sales.customer_payments_rows r on r.ctid = f.__at
+        ) x
+        group by x.customer_id, x.name, x.paid
+        having sum(x.__mult) <> 0
+    )
+    select count(*) filter (where f.__n > 0),
+           count(f.__at),
+           count(*) filter (where f.__n < 0),
+           case
+               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult
+                   = 0)
+                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) c where c.__mult = 0)
+                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null)
+                       c where c.__mult = 0)
+               then 'a source was truncated'
+               when __few is not null and greatest(
+                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null)
+                       limit __few) n),
+                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit
+                       __few) n),
+                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
+                       __self, null) limit __few) n)
+               ) = __few
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
+    from found f;
+    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
+end;
+$function$;
+comment on function sales.customer_payments_merge() is
+    'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and '
+    'deleted. (Sluice: sales in sales)';
+
+-- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
+-- Reads what the query reads.
+-- From stream_tables.customer_payments in the spec.
+--
+-- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those
+-- of the
+-- rows, which are made later; p_as is null and says so.
+create function sales.customer_payments_computed(p_as anyelement)
+    returns setof anyelement
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+        select s.*
+        from (
+with
+-- d1: γ(customers ⋈ orders ⋈ captured_payments)
+d1 as not materialized (
+    select
+        c.customer_id as customer_id, c.name as name,
+        count(*) as __n,
+        coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
+    from public.customers c
+    join public.orders o on o.customer_id = c.customer_id
+    join public.captured_payments c2 on c2.order_id = o.order_id
+    group by 1, 2
+)
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
+from d1
+        ) s
+$function$;
+comment on function sales.customer_payments_computed(anyelement) is
+    'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
+
+-- Recomputes stream table sales.customer_payments and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
+-- From stream_tables.customer_payments in the spec.
+create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+as $function$
+#variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
+
+    with
+    -- differ: the query's rows beside those stored, where they are not the same
+    differ as materialized (
+        select
+            s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3,
+            q.__max4, s.customer_id as __was1, s.name as __was2, s.__n as __was3,
+            s.__sum1 as __was4, s.__count2 as __was5, s.__odd3 as __was6, s.__max4 as __was7
+        from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
+        full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
+        where q.__comes is null
+            or s.__at is null
+            or q.__n is distinct from s.__n
+            or q.__sum1 is distinct from s.__sum1
+            or q.__count2 is distinct from s.__count2
+            or q.__odd3 is distinct from s.__odd3
+            or q.__max4 is distinct from s.__max4
+    ),
+    -- delta: what comes and goes
+    delta as not materialized (
+        select
+            d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4,
+            1::bigint as __mult
+        from differ d
+        where d.__comes
+        union all
+        select
+            d.__was1 as customer_id, d.__was2 as name, d.__was3 as __n, d.__was4 as __sum1,
+            d.__was5 as __count2, d.__was6 as __odd3, d.__was7 as __max4, -1
+        from differ d
+        where d.__at is not null
+    ),
+    removed as (
+        delete from sales.customer_payments_rows r
+        using differ d
+        where r.ctid = d.__at and d.__comes is null
+    ),
+    changed as (
+        update sales.customer_payments_rows r
+        set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3, __max4 = d.__max4
+        from differ d
+        where r.ctid = d.__at and d.__comes
+    ),
+    added as (
+        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
+        from differ d
+        where d.__at is null
+    ),
+    -- What reads this stream table reads the same delta.
+    logged1 as (
+        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
+        select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1
+            when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity'
+            else 'Infinity' end end as paid
+        from delta d
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
+    from delta d;
+    perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
+end;
+$function$;
+comment on function sales.customer_payments_rebuild() is
+    'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. '
+    '(Sluice: sales in sales)';
+
+insert into sales.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
+        online, columns,
+    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
+    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+) values (
+    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
+    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers',
+        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
+    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows',
+        'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
+    's.*', '(
+with
+-- d1: γ(customers ⋈ orders ⋈ captured_payments)
+d1 as not materialized (
+    select
+        c.customer_id as customer_id, c.name as name,
+        count(*) as __n,
+        coalesce(sum(c2.amount) filter (where not c2.amount in (''NaN'', ''Infinity'', ''-Infinity'')), 0) as __sum1,
+        count(c2.amount) as __count2,
+        coalesce(sum(case c2.amount when ''NaN'' then 1 when ''Infinity'' then 1e18 when ''-Infinity'' then 1e36 end), 0) as __odd3,
+        max(c2.captured_at) as __max4
+    from public.customers c
+    join public.orders o on o.customer_id = c.customer_id
+    join public.captured_payments c2 on c2.order_id = o.order_id
+    group by 1, 2
+)
+select customer_id, name, __n, __sum1, __count2, __odd3, __max4
+from d1
+) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
+    array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'],
+    array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
+    '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and '
+    'mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
+    '''Infinity'' end end)'],
+    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) '
+        '> 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
+        'end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
+    'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
+FROM customers c
+JOIN orders o ON o.customer_id = c.customer_id
+JOIN captured_payments p ON p.order_id = o.order_id
+GROUP BY c.customer_id, c.name'
+);
+
+insert into sales.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
+
+-- Applies unread rows of its sources' change logs to stream table sales.best_customers.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows,
+-- sales.pgt_stream_table_state.
+-- From stream_tables.best_customers in the spec.
+--
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
+-- sales.unread_sales_customer_payments.
+create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+    set jit = off
+    set random_page_cost = 1.1
+    set plan_cache_mode = force_generic_plan
+as $function$
+#variable_conflict use_column
+declare
+    __self     text := 'sales.best_customers';
+    __few      integer := 1000;
+    v_new      bigint;
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
+    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
+
+    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
+    with
+    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass))
+    select greatest(
+               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
+                   null) limit 501) n)
+           ),
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into v_new, v_snapshot, v_no;
+    if v_new = 0 then
+        inserted := 0;
+        deleted := 0;
+        perform sales.pgt_applied(__self, v_snapshot, v_no);
+        return;
+    end if;
+    if v_new > 500 then
+        __few := null;
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
+    end if;
+
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass)),
+    -- d1: σ(Δ customer_payments)
+    d1 as not materialized (
+        select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
+        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few) c
+        where c.paid >= 500
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select
+            d.customer_id, d.name, d.paid,
+            sum(d.__mult)::bigint as __mult,
+            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
+        from d1 d
+        group by d.customer_id, d.name, d.paid
+        having sum(d.__mult) <> 0
+    ),
+    -- The stored rows that it is about, each found once.
+    found as materialized (
+        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
+        from delta d
+        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
+            distinct from d.name and r.paid is not distinct from d.paid
+    ),
+    removed as (
+        delete from sales.best_customers_rows r
+        using found f
+        where r.ctid = f.__at and f.__was + f.__mult <= 0
+    ),
+    counted as (
+        update sales.best_customers_rows r
+        set __mult = f.__was + f.__mult
+        from found f
+        where r.ctid = f.__at and f.__was + f.__mult > 0
+    ),
+    added as (
+        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
+        from found f
+        where f.__at is null and f.__mult > 0
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           (select count(*) from found f where f.__was + f.__mult < 0),
+           case
+               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c
+                   where c.__mult = 0)
+               then 'a source was truncated'
+               when __few is not null and greatest(
+                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments,
+                       __self, null) limit __few) n)
+               ) = __few
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
+    from delta d;
+    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
+end;
+$function$;
+comment on function sales.best_customers_merge() is
+    'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and '
+    'deleted. (Sluice: sales in sales)';
+
+-- Recomputes stream table sales.best_customers and applies the difference.
+-- Returns the numbers of rows inserted and deleted.
+-- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
+-- From stream_tables.best_customers in the spec.
+create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+as $function$
+#variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
+    -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
+    update sales.best_customers_rows r
+    set __hash = hash_record_extended(row(r.customer_id, r.name, r.paid), 0)
+    where r.__hash <> hash_record_extended(row(r.customer_id, r.name, r.paid), 0);
+    if found then
+        delete from sales.best_customers_rows r
+        using sales.best_customers_rows s
+        where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is
+            not distinct from r.paid and s.ctid < r.ctid;
+    end if;
+
+    with
+    -- signed: the query − what is stored
+    signed as not materialized (
+        select q.customer_id, q.name, q.paid, 1 as __mult
+        from (
+select c.customer_id, c.name, c.paid
+from sales.customer_payments c
+where c.paid >= 500
+) q
+        union all
+        select s.customer_id, s.name, s.paid, -s.__mult
+        from sales.best_customers_rows s
+    ),
+    -- delta: the same, added up
+    delta as materialized (
+        select
+            d.customer_id, d.name, d.paid,
+            sum(d.__mult)::bigint as __mult,
+            hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
+        from signed d
+        group by d.customer_id, d.name, d.paid
+        having sum(d.__mult) <> 0
+    ),
+    -- The stored rows that it is about, each found once.
+    found as materialized (
+        select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
+        from delta d
+        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
+            distinct from d.name and r.paid is not distinct from d.paid
+    ),
+    removed as (
+        delete from sales.best_customers_rows r
+        using found f
+        where r.ctid = f.__at and f.__was + f.__mult <= 0
+    ),
+    counted as (
+        update sales.best_customers_rows r
+        set __mult = f.__was + f.__mult
+        from found f
+        where r.ctid = f.__at and f.__was + f.__mult > 0
+    ),
+    added as (
+        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        select f.customer_id, f.name, f.paid, f.__mult, f.__hash
+        from found f
+        where f.__at is null and f.__mult > 0
+    )
+    select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
+           coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
+           pg_current_snapshot(),
+           nextval('sales.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
+    from delta d;
+    perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
+end;
+$function$;
+comment on function sales.best_customers_rebuild() is
+    'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'sales in sales)';
+
+insert into sales.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
+    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
+        online, columns,
+    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
+    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+) values (
+    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
+    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'],
+        array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
+    'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null,
+        true, array['customer_id', 'name', 'paid'],
+    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
+        array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
+    'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
+    'SELECT customer_id, name, paid
+FROM customer_payments
+WHERE paid >= 500'
+);
+
+insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
+
+-- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
+-- They are sales.large_orders, which follow the same tables.
+-- Writes them and the tables of what is pending.
+--
+-- p_all: also those that otherwise follow each statement by itself.
+create function sales.large_orders_apply_pending(p_all boolean)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_all then
+        perform sales.large_orders_maintain(true);
+    end if;
+    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
+end;
+$function$;
+comment on function sales.large_orders_apply_pending(bool) is
+    'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
+    'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
+
+-- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
+-- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
+-- Reads public.orders; writes sales.large_orders_rows and what is pending.
+--
+-- All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers of the sources wait for nothing.
+create function sales.large_orders_catch_up()
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_held   bigint;
+    v_state  record;
+    v_rows   bigint;
+    v_total  bigint := 0::bigint;
+begin
+    with held as (
+        select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
+    )
+    select count(*) into v_held from held;
+    if v_held < 1 then
+        return null;
+    end if;
+    -- They are filled from one snapshot, so one frontier is that of all.
+    select s.seen,
+           (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
+           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders'))
+               as suspended
+    into v_state
+    from sales.pgt_stream_table_state s
+    where s.stream_table = 'sales.large_orders';
+
+    if v_state.unfilled then
+        if not v_state.suspended then
+            perform sales.pgt_fit_stream_table('sales.large_orders');
+            perform sales.pgt_filling('sales.large_orders');
+            perform sales.large_orders_rebuild();
+        end if;
+        -- What this snapshot shows is in what was read.
+        delete from sales.pending_public_orders p;
+        return case when not v_state.suspended then 1000::bigint end;
+    end if;
+
+    update sales.pending_public_orders p
+    set __xid = pg_current_xact_id()
+    where p.__xid >= pg_snapshot_xmin(v_state.seen) and not pg_visible_in_snapshot(p.__xid, v_state.seen);
+    get diagnostics v_rows = row_count;
+    v_total := v_total + v_rows;
+    delete from sales.pending_public_orders p where p.__xid <> pg_current_xact_id();
+
+    perform sales.large_orders_maintain(false);
+    delete from sales.pending_public_orders p;
+    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
+    update sales.pgt_stream_table_state s
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
+        last_error = null
+    where s.stream_table in ('sales.large_orders');
+    return v_total;
+end;
+$function$;
+comment on function sales.large_orders_catch_up() is
+    'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that '
+    'were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
+
+-- Lets the triggers of public.orders keep sales.large_orders up to date,
+-- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
+-- Writes sales.large_orders_rows, what is pending, and the triggers.
+--
+-- Writers wait for this alone. It waits for them five seconds at most, and is tried again.
+create function sales.large_orders_go_live()
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
+as $function$
+begin
+    lock table public.orders in share row exclusive mode;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
+        (s.seen is null or s.refit or not s.logged))
+        or exists (
+            select
+            from sales.pgt_source_config c
+            left join sales.pgt_source_state s using (source)
+            where c.source in ('public.orders') and sales.pgt_source_shape(c) is distinct from s.shape
+        )
+        or sales.large_orders_catch_up() is null
+    then
+        return false;
+    end if;
+    update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders');
+    perform sales.now_public_orders_attach();
+    perform sales.pgt_capture('public.orders'::regclass);
+    update sales.pgt_source_state s
+    set shape = sales.pgt_source_shape(c)
+    from sales.pgt_source_config c
+    where c.source = s.source and c.source in ('public.orders');
+    return true;
+end;
+$function$;
+comment on function sales.large_orders_go_live() is
+    'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; '
+    'false if they are not filled or a source was altered. (Sluice: sales in sales)';
+
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '10fc5729162d11c10111666dd3c63b8f', 'extension');
+values ('sales', '1.0.0', 'c5e9002df439206dacc02b2050176dde', 'extension');

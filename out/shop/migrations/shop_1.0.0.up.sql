@@ -105,6 +105,10 @@ begin
 end;
 $do$;
 
+-- ================================================================================================================
+-- Shared: the same for all objects of a kind
+-- ================================================================================================================
+
 -- Makes schema pgtrickle for extension shop, unless it is there.
 do $do$
 begin
@@ -1753,6 +1757,873 @@ $function$;
 comment on function pgtrickle.pgt_inbox_tick(text) is
     'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
 
+-- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
+-- Reads and writes nothing.
+create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
+    returns boolean
+    language plpgsql
+    immutable
+    parallel safe
+as $function$
+begin
+    if p_inbox is null or p_inbox not in ('order_events', 'payments') then
+        raise exception using
+                errcode = '42704',
+                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+                detail = 'Extension shop has no inbox of this name.',
+                hint = 'Its inboxes: order_events, payments.';
+    end if;
+    return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
+end;
+$function$;
+comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
+    'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
+
+-- Stores a message; true if it is stored, false if a message of this id was there.
+-- Writes the inbox.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_receive(
+    p_inbox text,
+    p_event_id text,
+    p_event_type text,
+    p_payload jsonb,
+    p_source text default null,
+    p_aggregate_id text default null,
+    p_trace_id text default null,
+    p_sequence text default null,
+    p_priority integer default null,
+    p_available_at timestamptz default null
+)
+    returns boolean
+    language plpgsql
+as $function$
+declare
+    v_stored boolean;
+begin
+    if p_event_type is null or p_payload is null then
+        raise exception using
+            errcode = '22023',
+            message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+            hint = 'A message has a type and a payload.';
+    elsif octet_length(p_event_id) > 2684 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_id must not be longer than 2684 bytes',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
+            hint = 'Let the sender use shorter ids, or use a hash of the id.';
+    end if;
+    case p_inbox
+        when 'order_events' then
+            v_stored := pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
+        when 'payments' then
+            v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+                p_available_at);
+        else
+            raise exception using
+                errcode = '42704',
+                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+                detail = 'Extension shop has no inbox of this name.',
+                hint = 'Its inboxes: order_events, payments.';
+    end case;
+    if v_stored is null then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_id must not be null',
+            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
+            hint = 'Use the id that the sender gave, never one made up on arrival.';
+    elsif p_sequence is not null or p_priority is not null then
+        raise exception using
+            errcode = '22023',
+            message = 'p_sequence, p_priority: the inbox has neither',
+            detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
+            hint = 'Leave them out, or give the inbox that option in the spec.';
+    end if;
+    return v_stored;
+end;
+$function$;
+comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
+    'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
+
+-- The first pending messages of an inbox in processing order; takes no lock.
+-- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
+    returns table (
+    event_id text,
+    event_type text,
+    source text,
+    aggregate_id text,
+    payload jsonb,
+    received_at timestamptz,
+    retry_count integer,
+    trace_id text,
+    sequence text,
+    priority integer
+)
+    language plpgsql
+    stable
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $function$
+#variable_conflict use_column
+declare
+    v_inbox record;
+begin
+    if p_limit is null or p_limit < 0 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_limit must be zero or more',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+            hint = 'Give the number of messages to return.';
+    end if;
+    v_inbox := pgtrickle.pgt_inbox(p_inbox);
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in execute format($sql$
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+        from (
+            (
+                select i.*
+                from %1$s i
+                where i.received_at >= $3
+                  and i.processed_at is null and i.retry_count < $4
+                  and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                order by i.received_at, i.event_id
+                limit $2
+            )
+            union all
+            (
+                select i.*
+                from pgtrickle.pgt_inbox_retry_queue q
+                join %1$s i on i.event_id = q.event_id
+                where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
+                order by q.received_at, q.event_id
+                limit $2
+            )
+        ) i
+        order by i.received_at, i.event_id
+        limit $2
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    using p_inbox, p_limit, coalesce((
+        select p.low_watermark
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = p_inbox
+        order by p.no desc
+        limit 1
+    ), '-infinity'), v_inbox.max_retries
+    loop
+        return next;
+    end loop;
+end;
+$function$;
+comment on function pgtrickle.inbox_pending(text, int4) is
+    'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
+
+-- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
+-- Locks rows of the inbox.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_claim(
+    p_inbox text,
+    p_limit integer default 1,
+    p_worker_id integer default null,
+    p_total_workers integer default null
+)
+    returns table (
+    event_id text,
+    event_type text,
+    source text,
+    aggregate_id text,
+    payload jsonb,
+    received_at timestamptz,
+    retry_count integer,
+    trace_id text,
+    sequence text,
+    priority integer
+)
+    language plpgsql
+as $function$
+begin
+    if p_limit is null or p_limit < 0 then
+        raise exception using
+            errcode = '22023',
+            message = 'p_limit must be zero or more',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+            hint = 'Give the number of messages to claim.';
+    elsif (p_worker_id is null) <> (p_total_workers is null)
+       or p_total_workers < 1 or p_worker_id < 0 or p_worker_id >= p_total_workers
+    then
+        raise exception using
+            errcode = '22023',
+            message = 'p_worker_id, p_total_workers: not a worker of that many',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+            hint = 'Workers count from 0 to p_total_workers - 1; leave out both to claim from all aggregates.';
+    end if;
+    case p_inbox
+        when 'order_events' then
+            return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
+        when 'payments' then
+            return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
+        else
+            raise exception using
+                errcode = '42704',
+                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+                detail = 'Extension shop has no inbox of this name.',
+                hint = 'Its inboxes: order_events, payments.';
+    end case;
+end;
+$function$;
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
+    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
+    'inbox. (Sluice: shop in pgtrickle)';
+
+-- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
+-- Writes the inbox.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text)
+    returns boolean
+    language plpgsql
+as $function$
+declare
+    v_marked boolean;
+begin
+    case p_inbox
+        when 'order_events' then
+            v_marked := pgtrickle.order_events_mark_processed(p_event_id);
+        when 'payments' then
+            v_marked := pgtrickle.payments_mark_processed(p_event_id);
+        else
+            raise exception using
+                errcode = '42704',
+                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+                detail = 'Extension shop has no inbox of this name.',
+                hint = 'Its inboxes: order_events, payments.';
+    end case;
+    if v_marked is null then
+        raise exception using
+            errcode = 'P0002',
+            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
+            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
+            hint = 'A processed message is gone once its retention has passed.';
+    end if;
+    return v_marked;
+end;
+$function$;
+comment on function pgtrickle.inbox_mark_processed(text, text) is
+    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
+    'pgtrickle)';
+
+-- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
+-- Writes the inbox.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text)
+    returns integer
+    language plpgsql
+as $function$
+declare
+    v_failures integer;
+begin
+    case p_inbox
+        when 'order_events' then
+            v_failures := pgtrickle.order_events_mark_failed(p_event_id, p_error);
+        when 'payments' then
+            v_failures := pgtrickle.payments_mark_failed(p_event_id, p_error);
+        else
+            raise exception using
+                errcode = '42704',
+                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+                detail = 'Extension shop has no inbox of this name.',
+                hint = 'Its inboxes: order_events, payments.';
+    end case;
+    if v_failures > 0 then
+        return v_failures;
+    elsif v_failures is null then
+        raise exception using
+            errcode = 'P0002',
+            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
+            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
+            hint = 'A processed message is gone once its retention has passed.';
+    end if;
+    raise exception using
+        errcode = '55006',
+        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+        detail = case
+            when v_failures = 0 then 'Another transaction holds the message in inbox ' || p_inbox || '.'
+            else 'The message in inbox ' || p_inbox || ' is processed.'
+        end,
+        hint = case
+            when v_failures = 0 then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.'
+        end;
+end;
+$function$;
+comment on function pgtrickle.inbox_mark_failed(text, text, text) is
+    'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
+    'pgtrickle)';
+
+-- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
+-- Writes the inbox; notifies pg_trickle_alert.
+-- From inboxes in the spec.
+create function pgtrickle.replay_inbox_messages(
+    p_inbox text,
+    p_event_ids text[] default null,
+    p_event_type text default null,
+    p_include_processed boolean default false
+)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_count bigint;
+begin
+    if (p_event_ids is null) = (p_event_type is null) then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_ids, p_event_type: give exactly one of them',
+            detail = 'Inbox ' || p_inbox || '.',
+            hint = 'To replay all types, select the ids and pass them as p_event_ids.';
+    end if;
+    p_include_processed := coalesce(p_include_processed, false);
+
+    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null', v_inbox.inbox_schema, v_inbox.inbox_table)
+        || case when v_inbox.has_delay then ', available_at = null' else '' end
+        || case when p_event_type is null then ' where i.event_id = any ($1)' else ' where i.event_type = $2' end
+        || ' and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and $3)'
+    using p_event_ids, p_event_type, p_include_processed;
+    get diagnostics v_count = row_count;
+
+    if v_count > 0 then
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'inbox_replay',
+            'inbox', p_inbox,
+            'count', v_count,
+            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
+            'include_processed', p_include_processed
+        )::text);
+    end if;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
+    'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
+
+-- Stops claims of an inbox from handing out messages; receiving goes on.
+-- Writes pgt_inbox_paused.
+-- From inboxes in the spec.
+create function pgtrickle.pause_inbox(p_inbox text)
+    returns void
+    language plpgsql
+as $function$
+begin
+    perform pgtrickle.pgt_inbox(p_inbox);
+    insert into pgtrickle.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
+end;
+$function$;
+comment on function pgtrickle.pause_inbox(text) is
+    'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
+
+-- Lets claims of an inbox hand out messages again.
+-- Writes pgt_inbox_paused.
+-- From inboxes in the spec.
+create function pgtrickle.resume_inbox(p_inbox text)
+    returns void
+    language plpgsql
+as $function$
+begin
+    perform pgtrickle.pgt_inbox(p_inbox);
+    delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox;
+end;
+$function$;
+comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
+
+-- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
+-- Reads pgt_inbox_config and what pgt_inbox_summary reads.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_health(p_inbox text)
+    returns jsonb
+    language plpgsql
+    stable
+as $function$
+declare
+    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    s        record;
+    v_age    interval;
+    v_status text;
+begin
+    select * into s from pgtrickle.pgt_inbox_summary(p_inbox);
+    v_age := make_interval(secs => coalesce(s.oldest_pending_age_sec, 0)::float8);
+    v_status := case
+        when v_age >= v_inbox.critical_pending_age or s.pending_count >= 100000 then 'critical'
+        when v_age >= v_inbox.degraded_pending_age or s.pending_count >= 10000 or s.dlq_count >= v_inbox.degraded_dlq then 'degraded'
+        else 'healthy'
+    end;
+    return jsonb_build_object(
+        'inbox', p_inbox,
+        'pending_count', s.pending_count,
+        'dlq_count', s.dlq_count,
+        'dead_letter_count', s.dlq_count,
+        'oldest_pending_age_seconds', s.oldest_pending_age_sec,
+        'oldest_pending_age_sec', s.oldest_pending_age_sec,
+        'avg_processing_time_sec', round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6),
+        'throughput_per_minute', s.finished,
+        'throughput_per_sec', round(s.finished / 60.0, 3),
+        'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
+        'status', v_status,
+        'health_status', v_status
+    );
+end;
+$function$;
+comment on function pgtrickle.inbox_health(text) is
+    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
+
+-- The state of every inbox of extension shop.
+-- Reads pgt_inbox_config, the settings and what pgt_inbox_summary reads.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_status()
+    returns table (
+    inbox_name text,
+    inbox_table text,
+    is_managed boolean,
+    max_retries integer,
+    retention_hours numeric,
+    pending_count bigint,
+    dlq_count bigint,
+    processed_count bigint,
+    oldest_pending_age_sec numeric,
+    total_bytes bigint,
+    created_at timestamptz
+)
+    language sql
+    stable
+as $function$
+    select c.inbox_name,
+           format('%I.%I', c.inbox_schema, c.inbox_table),
+           c.is_managed,
+           c.max_retries,
+           round(extract(epoch from coalesce(
+               c.processed_retention,
+               make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+           )) / 3600, 2),
+           s.pending_count,
+           s.dlq_count,
+           s.processed_count,
+           s.oldest_pending_age_sec,
+           pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass),
+           c.created_at
+    from pgtrickle.pgt_inbox_config c
+    cross join lateral pgtrickle.pgt_inbox_summary(c.inbox_name) s
+$function$;
+comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
+
+-- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
+-- Reads the inbox, pgt_inbox_dead, pgt_inbox_retry_queue, pgt_tasks and what inbox_status() and inbox_health() read.
+-- From inboxes in the spec.
+create function pgtrickle.inbox_status(p_inbox text)
+    returns jsonb
+    language plpgsql
+    stable
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+declare
+    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_errors jsonb;
+begin
+    -- Of the last thousand dead letters and the thousand next retries.
+    execute format($sql$
+        select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
+        from (
+            select i.error, count(*) as count
+            from (
+                (
+                    select d.event_id
+                    from pgtrickle.pgt_inbox_dead d
+                    where d.inbox_name = $1 and not d.is_alert
+                    order by d.alerted desc, d.dead_at desc
+                    limit 1000
+                )
+                union
+                (select q.event_id from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
+            ) f
+            join %s i on i.event_id = f.event_id
+            where i.processed_at is null and i.error is not null
+            group by i.error
+            order by count(*) desc, i.error
+            limit 20
+        ) e
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    into v_errors
+    using p_inbox;
+    return (
+        select to_jsonb(s) || pgtrickle.inbox_health(p_inbox) || jsonb_build_object(
+            'errors', v_errors,
+            'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
+            'tasks', (
+                select jsonb_object_agg(
+                           t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
+                       )
+                from pgtrickle.pgt_tasks t
+                where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
+            )
+        )
+        from pgtrickle.inbox_status() s
+        where s.inbox_name = p_inbox
+    );
+end;
+$function$;
+comment on function pgtrickle.inbox_status(text) is
+    'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
+
+-- Adds the installed version to the history of versions, unless it is the last one there.
+-- Reads pgt_extension; writes pgt_version_history.
+--
+-- Who installs may say by which way, in setting sluice.way of the transaction.
+create function pgtrickle.pgt_note_version()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
+    v_tle boolean := false;
+begin
+    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
+        -- By format, as most databases have no such function.
+        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'shop';
+    end if;
+    insert into pgtrickle.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when v_way is not null then v_way
+               when e.flavour = 'plain' then 'migration'
+               when v_tle then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from pgtrickle.pgt_extension e
+    left join (
+        select l.no, l.version, l.digest
+        from pgtrickle.pgt_version_history l
+        order by l.no desc
+        limit 1
+    ) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+end;
+$function$;
+comment on function pgtrickle.pgt_note_version() is
+    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
+
+-- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Writes pgt_settings, pgt_origin, pgt_version_history.
+--
+-- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
+-- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+create function pgtrickle.attach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    -- What the owner changed stays; what still is the old spec's value follows the spec.
+    insert into pgtrickle.pgt_settings as s (name, value, spec_value)
+    values
+        ('outbox_enabled', 'on', 'on'),
+        ('outbox_retention_hours', '24', '24'),
+        ('outbox_drain_batch_size', '10000', '10000'),
+        ('outbox_inline_threshold_rows', '10000', '10000'),
+        ('outbox_claim_check_batch_size', '1000', '1000'),
+        ('outbox_drain_interval_seconds', '60', '60'),
+        ('outbox_storage_critical_mb', '1024', '1024'),
+        ('outbox_skip_empty_delta', 'on', 'on'),
+        ('outbox_force_retention', 'off', 'off'),
+        ('consumer_dead_threshold_hours', '24', '24'),
+        ('consumer_stale_offset_threshold_days', '7', '7'),
+        ('consumer_cleanup_enabled', 'on', 'on'),
+        ('inbox_enabled', 'on', 'on'),
+        ('inbox_processed_retention_hours', '72', '72'),
+        ('inbox_dlq_retention_hours', '0', '0'),
+        ('inbox_drain_batch_size', '1000', '1000'),
+        ('inbox_drain_interval_seconds', '60', '60'),
+        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
+        ('ordering_gap_alert_seconds', '30', '30')
+    on conflict (name) do update
+        set value = case when s.value = s.spec_value then excluded.value else s.value end,
+            spec_value = excluded.spec_value
+        where s.spec_value is distinct from excluded.spec_value;
+
+    insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
+    select c.system_identifier, d.oid::bigint, e.digest
+    from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
+    where d.datname = current_database()
+    on conflict (only_row) do nothing;
+    update pgtrickle.pgt_origin o
+    set attached = e.digest, row_xmin = null
+    from pgtrickle.pgt_extension e
+    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
+    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform pgtrickle.pgt_note_version();
+end;
+$function$;
+comment on function pgtrickle.attach() is
+    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
+    'shop in pgtrickle)';
+
+-- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
+-- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
+create function pgtrickle.detach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    v_found record;
+begin
+    -- Not while another session attaches or detaches.
+    lock table pgtrickle.pgt_origin in share row exclusive mode;
+    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    for v_found in
+        select t.tgname, t.tgrelid::regclass as on_table
+        from pg_trigger t
+        join pg_proc p on p.oid = t.tgfoid
+        where t.tgname = any (array[]::name[])
+          and p.pronamespace = 'pgtrickle'::regnamespace
+          and not t.tgisinternal
+          and t.tgparentid = 0 -- a partition's own; others go with the table's
+    loop
+        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
+    end loop;
+end;
+$function$;
+comment on function pgtrickle.detach() is
+    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
+    'pgtrickle)';
+
+-- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Writes what is derived from each inbox, and pgt_origin.
+-- Keeps writers out of an inbox while it is counted.
+create function pgtrickle.after_restore()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    perform pgtrickle.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
+    perform pgtrickle.attach();
+    update pgtrickle.pgt_origin o
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    from pg_control_system() c, pg_database d
+    where d.datname = current_database();
+    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
+end;
+$function$;
+comment on function pgtrickle.after_restore() is
+    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
+    'shop in pgtrickle)';
+
+-- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
+-- Reads pgt_origin, pgt_extension.
+create function pgtrickle.pgt_check_origin()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set jit = off
+as $function$
+declare
+    v_known    boolean;
+    v_attached boolean;
+begin
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+    where d.datname = current_database();
+    if v_known and v_attached then
+        return;
+    end if;
+
+    -- One session does it; the others wait here, and find it done.
+    lock table pgtrickle.pgt_origin in share row exclusive mode;
+    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
+           o.attached = e.digest
+    into v_known, v_attached
+    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+    where d.datname = current_database();
+    if v_known is null or v_known and v_attached is not true then
+        perform pgtrickle.attach();
+    elsif not v_known then
+        perform pgtrickle.after_restore();
+    end if;
+end;
+$function$;
+comment on function pgtrickle.pgt_check_origin() is
+    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
+    'pgtrickle)';
+
+-- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
+-- done meanwhile.
+-- Reads and writes nothing.
+create procedure pgtrickle.pgt_commit()
+    language plpgsql
+as $procedure$
+begin
+    commit;
+    set transaction isolation level read committed;
+end;
+$procedure$;
+comment on procedure pgtrickle.pgt_commit() is
+    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
+    'have done meanwhile. (Sluice: shop in pgtrickle)';
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
+-- at once.
+-- Reads and writes everything of extension shop; notifies pg_trickle_alert.
+--
+-- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
+-- rights: a procedure with either may not commit.
+create procedure pgtrickle.tick()
+    language plpgsql
+as $procedure$
+declare
+    v_batch    integer;
+    v_inbox    text;
+    v_interval interval;
+    v_rows     bigint;
+begin
+    call pgtrickle.pgt_commit();
+    perform pgtrickle.pgt_check_origin();
+    call pgtrickle.pgt_commit();
+    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
+        return;
+    end if;
+    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
+    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
+        perform pgtrickle.pgt_inbox_tick(v_inbox);
+        call pgtrickle.pgt_commit();
+
+        -- Retention, in batches.
+        update pgtrickle.pgt_tasks t
+        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+        where t.task = (
+            select d.task
+            from pgtrickle.pgt_tasks d
+            where d.task = 'inbox ' || v_inbox || ': retention'
+              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+            for update skip locked
+        );
+        if found then
+            call pgtrickle.pgt_commit();
+            loop
+                begin
+                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                exception when others then
+                    v_rows := 0;
+                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
+                end;
+                call pgtrickle.pgt_commit();
+                exit when v_rows < v_batch;
+            end loop;
+        end if;
+        call pgtrickle.pgt_commit();
+    end loop;
+end;
+$procedure$;
+comment on procedure pgtrickle.tick() is
+    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may '
+    'call it at once. (Sluice: shop in pgtrickle)';
+
+-- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Reads and writes everything of extension shop; notifies pg_trickle_alert.
+create function pgtrickle.tick_once()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_batch    integer;
+    v_inbox    text;
+    v_interval interval;
+    v_rows     bigint;
+begin
+    perform pgtrickle.pgt_check_origin();
+    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
+        return;
+    end if;
+    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
+    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
+        perform pgtrickle.pgt_inbox_tick(v_inbox);
+
+        -- Retention, in batches.
+        update pgtrickle.pgt_tasks t
+        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+        where t.task = (
+            select d.task
+            from pgtrickle.pgt_tasks d
+            where d.task = 'inbox ' || v_inbox || ': retention'
+              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
+            for update skip locked
+        );
+        if found then
+            -- One transaction: a bounded part of the work, the rest waits for the next pass.
+            for v_round in 1..100 loop
+                begin
+                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                exception when others then
+                    v_rows := 0;
+                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
+                end;
+                exit when v_rows < v_batch;
+            end loop;
+        end if;
+    end loop;
+end;
+$function$;
+comment on function pgtrickle.tick_once() is
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+
+-- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Calls tick().
+create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
+    language plpgsql
+as $procedure$
+declare
+    v_until timestamptz := clock_timestamp() + p_for;
+    v_next  timestamptz := clock_timestamp();
+begin
+    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
+        raise exception using
+            errcode = '22023',
+            message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
+            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
+            hint = 'For example: call pgtrickle.run(''59 seconds'', ''1 second'').';
+    end if;
+    loop
+        call pgtrickle.tick();
+        -- A pass that took longer than p_every does not pile up others behind it.
+        v_next := greatest(v_next + p_every, clock_timestamp());
+        exit when v_next >= v_until;
+        -- Not until then if the clock was set back meanwhile.
+        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
+        commit;
+    end loop;
+end;
+$procedure$;
+comment on procedure pgtrickle.run("interval", "interval") is
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
+
+-- ================================================================================================================
+-- Inboxes
+-- ================================================================================================================
+
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 -- From inboxes.order_events in the spec.
 --
@@ -3175,871 +4046,8 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 
--- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
--- Reads and writes nothing.
-create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
-    returns boolean
-    language plpgsql
-    immutable
-    parallel safe
-as $function$
-begin
-    if p_inbox is null or p_inbox not in ('order_events', 'payments') then
-        raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end if;
-    return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
-end;
-$function$;
-comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
-    'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
-
--- Stores a message; true if it is stored, false if a message of this id was there.
--- Writes the inbox.
--- From inboxes in the spec.
-create function pgtrickle.inbox_receive(
-    p_inbox text,
-    p_event_id text,
-    p_event_type text,
-    p_payload jsonb,
-    p_source text default null,
-    p_aggregate_id text default null,
-    p_trace_id text default null,
-    p_sequence text default null,
-    p_priority integer default null,
-    p_available_at timestamptz default null
-)
-    returns boolean
-    language plpgsql
-as $function$
-declare
-    v_stored boolean;
-begin
-    if p_event_type is null or p_payload is null then
-        raise exception using
-            errcode = '22023',
-            message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'A message has a type and a payload.';
-    elsif octet_length(p_event_id) > 2684 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be longer than 2684 bytes',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
-            hint = 'Let the sender use shorter ids, or use a hash of the id.';
-    end if;
-    case p_inbox
-        when 'order_events' then
-            v_stored := pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
-                p_available_at);
-        when 'payments' then
-            v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
-                p_available_at);
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
-    if v_stored is null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be null',
-            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
-            hint = 'Use the id that the sender gave, never one made up on arrival.';
-    elsif p_sequence is not null or p_priority is not null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_sequence, p_priority: the inbox has neither',
-            detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
-            hint = 'Leave them out, or give the inbox that option in the spec.';
-    end if;
-    return v_stored;
-end;
-$function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
-    'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
-
--- The first pending messages of an inbox in processing order; takes no lock.
--- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
--- From inboxes in the spec.
-create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
-    returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
-)
-    language plpgsql
-    stable
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-#variable_conflict use_column
-declare
-    v_inbox record;
-begin
-    if p_limit is null or p_limit < 0 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'Give the number of messages to return.';
-    end if;
-    v_inbox := pgtrickle.pgt_inbox(p_inbox);
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in execute format($sql$
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from (
-            (
-                select i.*
-                from %1$s i
-                where i.received_at >= $3
-                  and i.processed_at is null and i.retry_count < $4
-                  and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id
-                limit $2
-            )
-            union all
-            (
-                select i.*
-                from pgtrickle.pgt_inbox_retry_queue q
-                join %1$s i on i.event_id = q.event_id
-                where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
-                order by q.received_at, q.event_id
-                limit $2
-            )
-        ) i
-        order by i.received_at, i.event_id
-        limit $2
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    using p_inbox, p_limit, coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = p_inbox
-        order by p.no desc
-        limit 1
-    ), '-infinity'), v_inbox.max_retries
-    loop
-        return next;
-    end loop;
-end;
-$function$;
-comment on function pgtrickle.inbox_pending(text, int4) is
-    'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
-
--- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
--- Locks rows of the inbox.
--- From inboxes in the spec.
-create function pgtrickle.inbox_claim(
-    p_inbox text,
-    p_limit integer default 1,
-    p_worker_id integer default null,
-    p_total_workers integer default null
-)
-    returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
-)
-    language plpgsql
-as $function$
-begin
-    if p_limit is null or p_limit < 0 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'Give the number of messages to claim.';
-    elsif (p_worker_id is null) <> (p_total_workers is null)
-       or p_total_workers < 1 or p_worker_id < 0 or p_worker_id >= p_total_workers
-    then
-        raise exception using
-            errcode = '22023',
-            message = 'p_worker_id, p_total_workers: not a worker of that many',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'Workers count from 0 to p_total_workers - 1; leave out both to claim from all aggregates.';
-    end if;
-    case p_inbox
-        when 'order_events' then
-            return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
-        when 'payments' then
-            return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
-end;
-$function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
-    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
-    'inbox. (Sluice: shop in pgtrickle)';
-
--- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
--- Writes the inbox.
--- From inboxes in the spec.
-create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text)
-    returns boolean
-    language plpgsql
-as $function$
-declare
-    v_marked boolean;
-begin
-    case p_inbox
-        when 'order_events' then
-            v_marked := pgtrickle.order_events_mark_processed(p_event_id);
-        when 'payments' then
-            v_marked := pgtrickle.payments_mark_processed(p_event_id);
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
-    if v_marked is null then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-    end if;
-    return v_marked;
-end;
-$function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is
-    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
-    'pgtrickle)';
-
--- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
--- Writes the inbox.
--- From inboxes in the spec.
-create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text)
-    returns integer
-    language plpgsql
-as $function$
-declare
-    v_failures integer;
-begin
-    case p_inbox
-        when 'order_events' then
-            v_failures := pgtrickle.order_events_mark_failed(p_event_id, p_error);
-        when 'payments' then
-            v_failures := pgtrickle.payments_mark_failed(p_event_id, p_error);
-        else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
-    end case;
-    if v_failures > 0 then
-        return v_failures;
-    elsif v_failures is null then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-    end if;
-    raise exception using
-        errcode = '55006',
-        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
-        detail = case
-            when v_failures = 0 then 'Another transaction holds the message in inbox ' || p_inbox || '.'
-            else 'The message in inbox ' || p_inbox || ' is processed.'
-        end,
-        hint = case
-            when v_failures = 0 then 'Go on with the next claim: the worker that holds the message decides on it.'
-            else 'To process it again, replay it with p_include_processed.'
-        end;
-end;
-$function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is
-    'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
-    'pgtrickle)';
-
--- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
--- Writes the inbox; notifies pg_trickle_alert.
--- From inboxes in the spec.
-create function pgtrickle.replay_inbox_messages(
-    p_inbox text,
-    p_event_ids text[] default null,
-    p_event_type text default null,
-    p_include_processed boolean default false
-)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
-    v_count bigint;
-begin
-    if (p_event_ids is null) = (p_event_type is null) then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_ids, p_event_type: give exactly one of them',
-            detail = 'Inbox ' || p_inbox || '.',
-            hint = 'To replay all types, select the ids and pass them as p_event_ids.';
-    end if;
-    p_include_processed := coalesce(p_include_processed, false);
-
-    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null', v_inbox.inbox_schema, v_inbox.inbox_table)
-        || case when v_inbox.has_delay then ', available_at = null' else '' end
-        || case when p_event_type is null then ' where i.event_id = any ($1)' else ' where i.event_type = $2' end
-        || ' and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and $3)'
-    using p_event_ids, p_event_type, p_include_processed;
-    get diagnostics v_count = row_count;
-
-    if v_count > 0 then
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_replay',
-            'inbox', p_inbox,
-            'count', v_count,
-            'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
-            'include_processed', p_include_processed
-        )::text);
-    end if;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
-    'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
-
--- Stops claims of an inbox from handing out messages; receiving goes on.
--- Writes pgt_inbox_paused.
--- From inboxes in the spec.
-create function pgtrickle.pause_inbox(p_inbox text)
-    returns void
-    language plpgsql
-as $function$
-begin
-    perform pgtrickle.pgt_inbox(p_inbox);
-    insert into pgtrickle.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
-end;
-$function$;
-comment on function pgtrickle.pause_inbox(text) is
-    'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
-
--- Lets claims of an inbox hand out messages again.
--- Writes pgt_inbox_paused.
--- From inboxes in the spec.
-create function pgtrickle.resume_inbox(p_inbox text)
-    returns void
-    language plpgsql
-as $function$
-begin
-    perform pgtrickle.pgt_inbox(p_inbox);
-    delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox;
-end;
-$function$;
-comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
-
--- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
--- Reads pgt_inbox_config and what pgt_inbox_summary reads.
--- From inboxes in the spec.
-create function pgtrickle.inbox_health(p_inbox text)
-    returns jsonb
-    language plpgsql
-    stable
-as $function$
-declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
-    s        record;
-    v_age    interval;
-    v_status text;
-begin
-    select * into s from pgtrickle.pgt_inbox_summary(p_inbox);
-    v_age := make_interval(secs => coalesce(s.oldest_pending_age_sec, 0)::float8);
-    v_status := case
-        when v_age >= v_inbox.critical_pending_age or s.pending_count >= 100000 then 'critical'
-        when v_age >= v_inbox.degraded_pending_age or s.pending_count >= 10000 or s.dlq_count >= v_inbox.degraded_dlq then 'degraded'
-        else 'healthy'
-    end;
-    return jsonb_build_object(
-        'inbox', p_inbox,
-        'pending_count', s.pending_count,
-        'dlq_count', s.dlq_count,
-        'dead_letter_count', s.dlq_count,
-        'oldest_pending_age_seconds', s.oldest_pending_age_sec,
-        'oldest_pending_age_sec', s.oldest_pending_age_sec,
-        'avg_processing_time_sec', round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6),
-        'throughput_per_minute', s.finished,
-        'throughput_per_sec', round(s.finished / 60.0, 3),
-        'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
-        'status', v_status,
-        'health_status', v_status
-    );
-end;
-$function$;
-comment on function pgtrickle.inbox_health(text) is
-    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
-
--- The state of every inbox of extension shop.
--- Reads pgt_inbox_config, the settings and what pgt_inbox_summary reads.
--- From inboxes in the spec.
-create function pgtrickle.inbox_status()
-    returns table (
-    inbox_name text,
-    inbox_table text,
-    is_managed boolean,
-    max_retries integer,
-    retention_hours numeric,
-    pending_count bigint,
-    dlq_count bigint,
-    processed_count bigint,
-    oldest_pending_age_sec numeric,
-    total_bytes bigint,
-    created_at timestamptz
-)
-    language sql
-    stable
-as $function$
-    select c.inbox_name,
-           format('%I.%I', c.inbox_schema, c.inbox_table),
-           c.is_managed,
-           c.max_retries,
-           round(extract(epoch from coalesce(
-               c.processed_retention,
-               make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
-           )) / 3600, 2),
-           s.pending_count,
-           s.dlq_count,
-           s.processed_count,
-           s.oldest_pending_age_sec,
-           pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass),
-           c.created_at
-    from pgtrickle.pgt_inbox_config c
-    cross join lateral pgtrickle.pgt_inbox_summary(c.inbox_name) s
-$function$;
-comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
-
--- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
--- Reads the inbox, pgt_inbox_dead, pgt_inbox_retry_queue, pgt_tasks and what inbox_status() and inbox_health() read.
--- From inboxes in the spec.
-create function pgtrickle.inbox_status(p_inbox text)
-    returns jsonb
-    language plpgsql
-    stable
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $function$
-declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
-    v_errors jsonb;
-begin
-    -- Of the last thousand dead letters and the thousand next retries.
-    execute format($sql$
-        select coalesce(jsonb_agg(jsonb_build_object('error', e.error, 'count', e.count) order by e.count desc, e.error), '[]')
-        from (
-            select i.error, count(*) as count
-            from (
-                (
-                    select d.event_id
-                    from pgtrickle.pgt_inbox_dead d
-                    where d.inbox_name = $1 and not d.is_alert
-                    order by d.alerted desc, d.dead_at desc
-                    limit 1000
-                )
-                union
-                (select q.event_id from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
-            ) f
-            join %s i on i.event_id = f.event_id
-            where i.processed_at is null and i.error is not null
-            group by i.error
-            order by count(*) desc, i.error
-            limit 20
-        ) e
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    into v_errors
-    using p_inbox;
-    return (
-        select to_jsonb(s) || pgtrickle.inbox_health(p_inbox) || jsonb_build_object(
-            'errors', v_errors,
-            'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
-            'tasks', (
-                select jsonb_object_agg(
-                           t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
-                       )
-                from pgtrickle.pgt_tasks t
-                where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
-            )
-        )
-        from pgtrickle.inbox_status() s
-        where s.inbox_name = p_inbox
-    );
-end;
-$function$;
-comment on function pgtrickle.inbox_status(text) is
-    'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
-
--- Adds the installed version to the history of versions, unless it is the last one there.
--- Reads pgt_extension; writes pgt_version_history.
---
--- Who installs may say by which way, in setting sluice.way of the transaction.
-create function pgtrickle.pgt_note_version()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
-    v_tle boolean := false;
-begin
-    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
-        -- By format, as most databases have no such function.
-        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'shop';
-    end if;
-    insert into pgtrickle.pgt_version_history (no, version, digest, flavour, way, installed_at)
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when v_way is not null then v_way
-               when e.flavour = 'plain' then 'migration'
-               when v_tle then 'tle'
-               else 'extension'
-           end,
-           e.installed_at
-    from pgtrickle.pgt_extension e
-    left join (
-        select l.no, l.version, l.digest
-        from pgtrickle.pgt_version_history l
-        order by l.no desc
-        limit 1
-    ) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-end;
-$function$;
-comment on function pgtrickle.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
-
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
--- Writes pgt_settings, pgt_origin, pgt_version_history.
---
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
-create function pgtrickle.attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    -- What the owner changed stays; what still is the old spec's value follows the spec.
-    insert into pgtrickle.pgt_settings as s (name, value, spec_value)
-    values
-        ('outbox_enabled', 'on', 'on'),
-        ('outbox_retention_hours', '24', '24'),
-        ('outbox_drain_batch_size', '10000', '10000'),
-        ('outbox_inline_threshold_rows', '10000', '10000'),
-        ('outbox_claim_check_batch_size', '1000', '1000'),
-        ('outbox_drain_interval_seconds', '60', '60'),
-        ('outbox_storage_critical_mb', '1024', '1024'),
-        ('outbox_skip_empty_delta', 'on', 'on'),
-        ('outbox_force_retention', 'off', 'off'),
-        ('consumer_dead_threshold_hours', '24', '24'),
-        ('consumer_stale_offset_threshold_days', '7', '7'),
-        ('consumer_cleanup_enabled', 'on', 'on'),
-        ('inbox_enabled', 'on', 'on'),
-        ('inbox_processed_retention_hours', '72', '72'),
-        ('inbox_dlq_retention_hours', '0', '0'),
-        ('inbox_drain_batch_size', '1000', '1000'),
-        ('inbox_drain_interval_seconds', '60', '60'),
-        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
-        ('ordering_gap_alert_seconds', '30', '30')
-    on conflict (name) do update
-        set value = case when s.value = s.spec_value then excluded.value else s.value end,
-            spec_value = excluded.spec_value
-        where s.spec_value is distinct from excluded.spec_value;
-
-    insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
-    select c.system_identifier, d.oid::bigint, e.digest
-    from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
-    where d.datname = current_database()
-    on conflict (only_row) do nothing;
-    update pgtrickle.pgt_origin o
-    set attached = e.digest, row_xmin = null
-    from pgtrickle.pgt_extension e
-    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
-    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform pgtrickle.pgt_note_version();
-end;
-$function$;
-comment on function pgtrickle.attach() is
-    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
-    'shop in pgtrickle)';
-
--- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
-create function pgtrickle.detach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    v_found record;
-begin
-    -- Not while another session attaches or detaches.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
-    for v_found in
-        select t.tgname, t.tgrelid::regclass as on_table
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'pgtrickle'::regnamespace
-          and not t.tgisinternal
-          and t.tgparentid = 0 -- a partition's own; others go with the table's
-    loop
-        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
-    end loop;
-end;
-$function$;
-comment on function pgtrickle.detach() is
-    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
-    'pgtrickle)';
-
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
--- Writes what is derived from each inbox, and pgt_origin.
--- Keeps writers out of an inbox while it is counted.
-create function pgtrickle.after_restore()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    perform pgtrickle.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
-    perform pgtrickle.attach();
-    update pgtrickle.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
-    from pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
-end;
-$function$;
-comment on function pgtrickle.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'shop in pgtrickle)';
-
--- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
--- Reads pgt_origin, pgt_extension.
-create function pgtrickle.pgt_check_origin()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set jit = off
-as $function$
-declare
-    v_known    boolean;
-    v_attached boolean;
-begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known and v_attached then
-        return;
-    end if;
-
-    -- One session does it; the others wait here, and find it done.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known is null or v_known and v_attached is not true then
-        perform pgtrickle.attach();
-    elsif not v_known then
-        perform pgtrickle.after_restore();
-    end if;
-end;
-$function$;
-comment on function pgtrickle.pgt_check_origin() is
-    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
-    'pgtrickle)';
-
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
--- done meanwhile.
--- Reads and writes nothing.
-create procedure pgtrickle.pgt_commit()
-    language plpgsql
-as $procedure$
-begin
-    commit;
-    set transaction isolation level read committed;
-end;
-$procedure$;
-comment on procedure pgtrickle.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: shop in pgtrickle)';
-
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
--- at once.
--- Reads and writes everything of extension shop; notifies pg_trickle_alert.
---
--- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
--- rights: a procedure with either may not commit.
-create procedure pgtrickle.tick()
-    language plpgsql
-as $procedure$
-declare
-    v_batch    integer;
-    v_inbox    text;
-    v_interval interval;
-    v_rows     bigint;
-begin
-    call pgtrickle.pgt_commit();
-    perform pgtrickle.pgt_check_origin();
-    call pgtrickle.pgt_commit();
-    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
-        return;
-    end if;
-    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
-    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle.pgt_inbox_tick(v_inbox);
-        call pgtrickle.pgt_commit();
-
-        -- Retention, in batches.
-        update pgtrickle.pgt_tasks t
-        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-        where t.task = (
-            select d.task
-            from pgtrickle.pgt_tasks d
-            where d.task = 'inbox ' || v_inbox || ': retention'
-              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-            for update skip locked
-        );
-        if found then
-            call pgtrickle.pgt_commit();
-            loop
-                begin
-                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
-                exception when others then
-                    v_rows := 0;
-                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
-                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
-                end;
-                call pgtrickle.pgt_commit();
-                exit when v_rows < v_batch;
-            end loop;
-        end if;
-        call pgtrickle.pgt_commit();
-    end loop;
-end;
-$procedure$;
-comment on procedure pgtrickle.tick() is
-    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may '
-    'call it at once. (Sluice: shop in pgtrickle)';
-
--- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Reads and writes everything of extension shop; notifies pg_trickle_alert.
-create function pgtrickle.tick_once()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_batch    integer;
-    v_inbox    text;
-    v_interval interval;
-    v_rows     bigint;
-begin
-    perform pgtrickle.pgt_check_origin();
-    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
-        return;
-    end if;
-    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
-    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle.pgt_inbox_tick(v_inbox);
-
-        -- Retention, in batches.
-        update pgtrickle.pgt_tasks t
-        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-        where t.task = (
-            select d.task
-            from pgtrickle.pgt_tasks d
-            where d.task = 'inbox ' || v_inbox || ': retention'
-              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-            for update skip locked
-        );
-        if found then
-            -- One transaction: a bounded part of the work, the rest waits for the next pass.
-            for v_round in 1..100 loop
-                begin
-                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
-                exception when others then
-                    v_rows := 0;
-                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
-                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
-                end;
-                exit when v_rows < v_batch;
-            end loop;
-        end if;
-    end loop;
-end;
-$function$;
-comment on function pgtrickle.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
-
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
-create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
-    language plpgsql
-as $procedure$
-declare
-    v_until timestamptz := clock_timestamp() + p_for;
-    v_next  timestamptz := clock_timestamp();
-begin
-    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
-        raise exception using
-            errcode = '22023',
-            message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
-            hint = 'For example: call pgtrickle.run(''59 seconds'', ''1 second'').';
-    end if;
-    loop
-        call pgtrickle.tick();
-        -- A pass that took longer than p_every does not pile up others behind it.
-        v_next := greatest(v_next + p_every, clock_timestamp());
-        exit when v_next >= v_until;
-        -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
-        commit;
-    end loop;
-end;
-$procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
-
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '7bc7a010647d52bd453c6b5c85e964c1', 'plain');
+values ('shop', '1.0.0', 'e7ad27283b58c4fd2351329691d3886d', 'plain');
 
 select pgtrickle.attach();
 
