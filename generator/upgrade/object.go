@@ -83,9 +83,10 @@ func (o Object) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// CommentSQL is the statement that comments the object, or nothing.
+// CommentSQL is the statement that comments the object. It is empty for indexes and triggers, which are known by their tables; the header in the script
+// describes them.
 func (o Object) CommentSQL() string {
-	if o.Comment == "" {
+	if o.Comment == "" || o.Kind == "index" || o.Kind == "trigger" {
 		return ""
 	}
 	return sqltext.Wrap("comment on " + o.Kind + " " + o.Signature + " is " + sqltext.Literal(o.Comment) + ";\n")

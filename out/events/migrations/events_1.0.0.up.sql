@@ -212,7 +212,6 @@ create trigger pgt_settings_check
     before insert or update on events.pgt_settings
     for each row
     execute function events.pgt_settings_check();
-comment on trigger pgt_settings_check on events.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
 -- spec.
@@ -3948,7 +3947,6 @@ comment on sequence events.outbox_account_events_ids is
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events
     (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
-comment on index events.outbox_account_events_lane is 'Events of one lane, in order: a lane holds the keys of one hash.';
 
 -- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can
 -- see it.
@@ -3979,8 +3977,6 @@ create trigger sluice_mark_key
     before insert on events.outbox_account_events
     for each row
     execute function events.outbox_account_events_mark_key();
-comment on trigger sluice_mark_key on events.outbox_account_events is
-    'Lets polls keep the order of each key without waiting for publishers of others.';
 
 -- Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.
 -- From outboxes.account_events in the spec.

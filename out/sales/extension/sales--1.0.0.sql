@@ -3054,8 +3054,6 @@ create trigger pgt_stream_table_alert
         or (old.suspended_at is null) <> (new.suspended_at is null)
     )
     execute function sales.pgt_stream_table_alert();
-comment on trigger pgt_stream_table_alert on sales.pgt_stream_table_state is
-    'Calls the alert for transitions only; other refreshes pay for the condition.';
 
 -- Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer
 -- ones; returns how many. It waits for nobody, and notes an error with the task.

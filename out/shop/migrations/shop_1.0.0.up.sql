@@ -206,7 +206,6 @@ create trigger pgt_settings_check
     before insert or update on pgtrickle.pgt_settings
     for each row
     execute function pgtrickle.pgt_settings_check();
-comment on trigger pgt_settings_check on pgtrickle.pgt_settings is 'Keeps pgt_settings readable for the code that depends on it.';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
 -- spec.
@@ -408,7 +407,6 @@ comment on table pgtrickle.pgt_inbox_deltas is
 
 -- Finds how far claims of an inbox have come among messages that share one received_at.
 create index pgt_inbox_deltas_last on pgtrickle.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
-comment on index pgtrickle.pgt_inbox_deltas_last is 'Finds how far claims of an inbox have come among messages that share one received_at.';
 
 -- What happened in each inbox in each second of the last minute, up to the last fold.
 create table pgtrickle.pgt_inbox_rates (
@@ -439,11 +437,9 @@ comment on table pgtrickle.pgt_inbox_retry_queue is
 
 -- The order in which claims take messages of the retry queue.
 create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
-comment on index pgtrickle.pgt_inbox_retry_due is 'The order in which claims take messages of the retry queue.';
 
 -- The processing order of messages in the retry queue.
 create index pgt_inbox_retry_received on pgtrickle.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
-comment on index pgtrickle.pgt_inbox_retry_received is 'The processing order of messages in the retry queue.';
 
 -- Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has
 -- deleted (is_expired), so that statistics keep them. A dump keeps only the latter.
@@ -478,8 +474,6 @@ comment on table pgtrickle.pgt_inbox_dead is
 
 -- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
 create index pgt_inbox_dead_age on pgtrickle.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
-comment on index pgtrickle.pgt_inbox_dead_age is
-    'Dead letters by age: those that are still to be alerted, and those whose retention has passed.';
 
 -- What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is
 -- expired.
@@ -1851,16 +1845,8 @@ comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text,
 -- From inboxes in the spec.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
     returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
 )
     language plpgsql
     stable
@@ -1931,16 +1917,8 @@ create function pgtrickle.inbox_claim(
     p_total_workers integer default null
 )
     returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
 )
     language plpgsql
 as $function$
@@ -2659,7 +2637,6 @@ comment on table pgtrickle.order_events is
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
-comment on index pgtrickle.order_events_order is 'The processing order of inbox order_events.';
 
 -- Where the next claim of inbox order_events starts: received_at in microseconds since 1970.
 --
@@ -2863,8 +2840,6 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.order_events_updated();
-comment on trigger sluice_updated on pgtrickle.order_events is
-    'Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
@@ -2872,7 +2847,6 @@ create trigger sluice_deleted
     referencing old table as old_rows
     for each statement
     execute function pgtrickle.pgt_inbox_deleted('order_events');
-comment on trigger sluice_deleted on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under delete.';
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
@@ -2886,9 +2860,6 @@ create trigger sluice_inserted
         or new.available_at is not null)
     execute function pgtrickle.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.order_events is
-    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
-    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -2897,8 +2868,6 @@ create trigger sluice_moved
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle.pgt_inbox_moved('order_events');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.order_events is
-    'Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
@@ -2906,7 +2875,6 @@ create trigger sluice_truncated
     for each statement
     execute function pgtrickle.pgt_inbox_truncated('order_events', 'pgtrickle.order_events_received');
 alter table pgtrickle.order_events enable always trigger sluice_truncated;
-comment on trigger sluice_truncated on pgtrickle.order_events is 'Keeps all that is derived from inbox order_events exact under truncate.';
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied
@@ -2914,8 +2882,6 @@ create trigger sluice_applied
     for each row
     execute function pgtrickle.pgt_inbox_applied('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.order_events is
-    'Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
 -- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor.
@@ -2927,16 +2893,8 @@ comment on trigger sluice_applied on pgtrickle.order_events is
 -- or over what is done. What it has passed is found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
 )
     language plpgsql
     -- Queue tables have useless statistics: pin the one plan that is right.
@@ -3374,7 +3332,6 @@ comment on table pgtrickle.payments is 'Messages of inbox payments: one row each
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
-comment on index pgtrickle.payments_order is 'The processing order of inbox payments.';
 
 -- Where the next claim of inbox payments starts: received_at in microseconds since 1970.
 --
@@ -3574,8 +3531,6 @@ create trigger sluice_updated
     referencing old table as old_rows new table as new_rows
     for each statement
     execute function pgtrickle.payments_updated();
-comment on trigger sluice_updated on pgtrickle.payments is
-    'Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.';
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
@@ -3583,7 +3538,6 @@ create trigger sluice_deleted
     referencing old table as old_rows
     for each statement
     execute function pgtrickle.pgt_inbox_deleted('payments');
-comment on trigger sluice_deleted on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under delete.';
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
@@ -3597,9 +3551,6 @@ create trigger sluice_inserted
         or new.available_at is not null)
     execute function pgtrickle.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
-comment on trigger sluice_inserted on pgtrickle.payments is
-    'Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for '
-    'each statement: a term is 4 % of an insert.';
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved
@@ -3608,8 +3559,6 @@ create trigger sluice_moved
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle.pgt_inbox_moved('payments');
 alter table pgtrickle.payments enable always trigger sluice_moved;
-comment on trigger sluice_moved on pgtrickle.payments is
-    'Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.';
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
@@ -3617,7 +3566,6 @@ create trigger sluice_truncated
     for each statement
     execute function pgtrickle.pgt_inbox_truncated('payments', 'pgtrickle.payments_received');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
-comment on trigger sluice_truncated on pgtrickle.payments is 'Keeps all that is derived from inbox payments exact under truncate.';
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied
@@ -3625,8 +3573,6 @@ create trigger sluice_applied
     for each row
     execute function pgtrickle.pgt_inbox_applied('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
-comment on trigger sluice_applied on pgtrickle.payments is
-    'Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.';
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
 -- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor.
@@ -3638,16 +3584,8 @@ comment on trigger sluice_applied on pgtrickle.payments is
 -- or over what is done. What it has passed is found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
-    event_id text,
-    event_type text,
-    source text,
-    aggregate_id text,
-    payload jsonb,
-    received_at timestamptz,
-    retry_count integer,
-    trace_id text,
-    sequence text,
-    priority integer
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
 )
     language plpgsql
     -- Queue tables have useless statistics: pin the one plan that is right.
@@ -4047,7 +3985,7 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'e7ad27283b58c4fd2351329691d3886d', 'plain');
+values ('shop', '1.0.0', 'd7898860c15409eac180a5e18a0ec0fe', 'plain');
 
 select pgtrickle.attach();
 
