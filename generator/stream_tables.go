@@ -291,6 +291,7 @@ func recomputeShare(view *ivm.View) string {
 // addChanges says how a stream table follows its sources' logs.
 func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 	names := map[*catalog.Relation]string{}
+	t.Joins = len(leaves(view)) > 1
 	raw := view.Raw()
 	log := func(r *catalog.Relation) string {
 		if names[r] == "" {
@@ -298,7 +299,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 			setColumns(&source, r, columnsRead(view, r))
 			changes := render.Changes{Source: source}
 			if raw {
-				names[r] = source.Unread("__few")
+				names[r] = source.Unread("__few", t.FewAtMost())
 			} else {
 				names[r] = fmt.Sprintf("changes%d", len(names)+1)
 				changes.CTE = names[r]
@@ -311,7 +312,6 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 		}
 		return names[r]
 	}
-	t.Joins = len(leaves(view)) > 1
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: raw}
 	if t.Joins {
 		tables.Few = "__few"

@@ -64,8 +64,8 @@ func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 func (s Source) Names() string { return commaBefore("", s.ColumnList) }
 
 // Unread reads the rows of the log that stream table __self has not applied; few: a variable or null, see UnreadFn.
-func (s Source) Unread(few string) string {
-	return fmt.Sprintf("%s(null::%s, __self, %s)", s.UnreadFn, s.Log, few)
+func (s Source) Unread(few string, atMost int) string {
+	return fmt.Sprintf("%s(null::%s, __self, %s, %d)", s.UnreadFn, s.Log, few, atMost)
 }
 
 // ID is the source's name as the catalog has it.

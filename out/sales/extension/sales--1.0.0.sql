@@ -3640,14 +3640,14 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 -- Returns the rows of the change log of public.customers that a stream table has not applied.
 -- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few integer)
+-- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
+-- a generic plan,
+-- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
+-- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
+-- null it
+-- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
+-- own.
+create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3656,14 +3656,14 @@ as $function$
     from (
         select __new.* -- a column may be named c
         from sales.changes_public_customers __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-        limit $3
+        limit $4
     ) c
     union all
     select c.*
@@ -3676,7 +3676,7 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_customers(anyelement, text, int4) is
+comment on function sales.unread_public_customers(anyelement, text, bool, int4) is
     'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.customers, with its owner's rights.
@@ -3748,14 +3748,14 @@ revoke execute on function sales.changes_public_customers_capture() from public;
 -- Returns the rows of the change log of public.orders that a stream table has not applied.
 -- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few integer)
+-- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
+-- a generic plan,
+-- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
+-- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
+-- null it
+-- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
+-- own.
+create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3764,14 +3764,14 @@ as $function$
     from (
         select __new.* -- a column may be named c
         from sales.changes_public_orders __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-        limit $3
+        limit $4
     ) c
     union all
     select c.*
@@ -3784,7 +3784,7 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_orders(anyelement, text, int4) is
+comment on function sales.unread_public_orders(anyelement, text, bool, int4) is
     'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.orders, with its owner's rights.
@@ -3856,14 +3856,14 @@ revoke execute on function sales.changes_public_orders_capture() from public;
 -- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
 -- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few integer)
+-- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
+-- a generic plan,
+-- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
+-- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
+-- null it
+-- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
+-- own.
+create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3872,14 +3872,14 @@ as $function$
     from (
         select __new.* -- a column may be named c
         from sales.changes_public_captured_payments __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-        limit $3
+        limit $4
     ) c
     union all
     select c.*
@@ -3892,7 +3892,7 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_captured_payments(anyelement, text, int4) is
+comment on function sales.unread_public_captured_payments(anyelement, text, bool, int4) is
     'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.captured_payments, with its owner's rights.
@@ -3970,14 +3970,14 @@ revoke execute on function sales.changes_public_captured_payments_capture() from
 -- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
 -- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
 --
--- $2 is the stream table. $3 is null, or how many rows are read at most. PostgreSQL inlines the function. In a generic plan, where it does
--- not know $3,
--- it expects next to no rows: one in 200 for a comparison of a computed value, and of the second branch as few as have null in these
--- columns.
--- In a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept,
--- and
--- many with one of their own.
-create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few integer)
+-- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
+-- a generic plan,
+-- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
+-- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
+-- null it
+-- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
+-- own.
+create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3986,14 +3986,14 @@ as $function$
     from (
         select __new.* -- a column may be named c
         from sales.changes_sales_customer_payments __new, sales.pgt_stream_table_state f
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and not case
               when __new.__xid = f.own_xid then __new.__no <= f.own_no
               else pg_visible_in_snapshot(__new.__xid, f.seen)
           end
-        limit $3
+        limit $4
     ) c
     union all
     select c.*
@@ -4006,7 +4006,7 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_sales_customer_payments(anyelement, text, int4) is
+comment on function sales.unread_sales_customer_payments(anyelement, text, bool, int4) is
     'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
@@ -4741,7 +4741,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      integer := 400;
+    __few      boolean := true; -- null: all rows are read, with a plan of their own
     v_new      bigint;
     v_unfound  bigint;
     v_reason   text; -- to recompute it
@@ -4756,11 +4756,12 @@ begin
     logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
         ('sales.changes_public_captured_payments'::regclass))
     select greatest(
-               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) limit
-                   201) n),
-               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit 201) n),
+               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null, 0)
+                   limit 201) n),
+               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null, 0) limit 201)
+                   n),
                (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
-                   __self, null) limit 201) n)
+                   __self, null, 0) limit 201) n)
            ),
            pg_current_snapshot(),
            nextval('sales.pgt_change_no'::regclass)
@@ -4783,21 +4784,21 @@ begin
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few) c
+        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few, 400) c
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
     -- Δ public.orders
     changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few) c
+        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few, 400) c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
     -- Δ public.captured_payments
     changes3 as materialized (
         select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few) c
+        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few, 400) c
         group by c.order_id, c.amount, c.captured_at
         having sum(c.__mult) <> 0
     ),
@@ -4931,20 +4932,22 @@ begin
            count(f.__at),
            count(*) filter (where f.__n < 0),
            case
-               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null) c where c.__mult
-                   = 0)
-                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) c where c.__mult = 0)
-                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null)
-                       c where c.__mult = 0)
+               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null, 0) c where
+                   c.__mult = 0)
+                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null, 0) c where c.__mult =
+                       0)
+                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null,
+                       0) c where c.__mult = 0)
                then 'a source was truncated'
-               when __few is not null and greatest(
-                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null)
-                       limit __few) n),
-                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null) limit
-                       __few) n),
+               -- What was committed since they were counted may be more than the statement read.
+               when __few and v_snapshot::text <> pg_current_snapshot()::text and greatest(
+                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null, 0)
+                       limit 400) n),
+                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null, 0) limit
+                       400) n),
                    (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
-                       __self, null) limit __few) n)
-               ) = __few
+                       __self, null, 0) limit 400) n)
+               ) = 400
                then 'many changes came at once'
            end,
            pg_current_snapshot(),
@@ -5156,7 +5159,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      integer := 1000;
+    __few      boolean := true; -- null: all rows are read, with a plan of their own
     v_new      bigint;
     v_unfound  bigint;
     v_reason   text; -- to recompute it
@@ -5171,7 +5174,7 @@ begin
     logs(log) as (values ('sales.changes_sales_customer_payments'::regclass))
     select greatest(
                (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
-                   null) limit 501) n)
+                   null, 0) limit 501) n)
            ),
            pg_current_snapshot(),
            nextval('sales.pgt_change_no'::regclass)
@@ -5193,7 +5196,7 @@ begin
     -- d1: σ(Δ customer_payments)
     d1 as not materialized (
         select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
-        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few) c
+        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few, 1000) c
         where c.paid >= 500
     ),
     -- delta: the same, added up
@@ -5234,13 +5237,14 @@ begin
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
            (select count(*) from found f where f.__was + f.__mult < 0),
            case
-               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null) c
-                   where c.__mult = 0)
+               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null, 0)
+                   c where c.__mult = 0)
                then 'a source was truncated'
-               when __few is not null and greatest(
+               -- What was committed since they were counted may be more than the statement read.
+               when __few and v_snapshot::text <> pg_current_snapshot()::text and greatest(
                    (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments,
-                       __self, null) limit __few) n)
-               ) = __few
+                       __self, null, 0) limit 1000) n)
+               ) = 1000
                then 'many changes came at once'
            end,
            pg_current_snapshot(),
@@ -5492,4 +5496,4 @@ comment on function sales.large_orders_go_live() is
     'false if they are not filled or a source was altered. (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'c5e9002df439206dacc02b2050176dde', 'extension');
+values ('sales', '1.0.0', '461371b9b4693568dc66f8f531b0bca8', 'extension');
