@@ -7,44 +7,36 @@ import (
 
 // names finds objects in the definitions of later ones.
 type names struct {
-	ids    []string         // in the order of the objects
-	words  map[string][]int // places in ids, by names that are one word
-	others []otherName      // quoted names with more in them, and triggers
+	ids   []string               // in the order of the objects
+	names map[string][]namePlace // by their first words, which are all of most names
 }
 
-type otherName struct {
-	name  string
+// namePlace is what follows the first word of a name, and the object's place in ids.
+type namePlace struct {
+	rest  string
 	place int
 }
 
 func (n *names) add(id, name string) {
-	place := len(n.ids)
+	if n.names == nil {
+		n.names = map[string][]namePlace{}
+	}
+	first := name[:wordEnd(name, 0)]
+	n.names[first] = append(n.names[first], namePlace{name[len(first):], len(n.ids)})
 	n.ids = append(n.ids, id)
-	if strings.IndexFunc(name, func(c rune) bool { return c < 0x80 && !wordByte(byte(c)) }) >= 0 {
-		n.others = append(n.others, otherName{name, place})
-		return
-	}
-	if n.words == nil {
-		n.words = map[string][]int{}
-	}
-	n.words[name] = append(n.words[name], place)
 }
 
 // in lists the ids of the objects that sql names, as whole words.
 func (n *names) in(sql string) (ids []string) {
 	var places []int
 	for start := 0; start < len(sql); {
-		end := start
-		for wordAt(sql, end) {
-			end++
+		end := wordEnd(sql, start)
+		for _, named := range n.names[sql[start:end]] {
+			if strings.HasPrefix(sql[end:], named.rest) && (named.rest == "" || !wordAt(sql, end+len(named.rest))) {
+				places = append(places, named.place)
+			}
 		}
-		places = append(places, n.words[sql[start:end]]...)
 		start = end + 1
-	}
-	for _, o := range n.others {
-		if mentions(sql, o.name) {
-			places = append(places, o.place)
-		}
 	}
 	slices.Sort(places)
 	for _, place := range slices.Compact(places) {
@@ -53,19 +45,13 @@ func (n *names) in(sql string) (ids []string) {
 	return ids
 }
 
-// mentions reports whether sql names the object, as a whole word.
-func mentions(sql, name string) bool {
-	for from := 0; ; {
-		at := strings.Index(sql[from:], name)
-		if at < 0 {
-			return false
-		}
-		start, end := from+at, from+at+len(name)
-		if !wordAt(sql, start-1) && !wordAt(sql, end) {
-			return true
-		}
-		from = start + 1
+// wordEnd is where the word ends that begins at a byte.
+func wordEnd(s string, start int) int {
+	end := start
+	for wordAt(s, end) {
+		end++
 	}
+	return end
 }
 
 func wordAt(s string, i int) bool {
