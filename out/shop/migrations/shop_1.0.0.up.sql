@@ -674,8 +674,8 @@ begin
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
-    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told
-    -- from it.
+    -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from those
+    -- claimed together with it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
@@ -1519,7 +1519,7 @@ comment on function pgtrickle.pgt_inbox_alert(text) is
     'pgtrickle)';
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
--- pending; returns how many. Zero retention keeps for ever.
+-- pending; returns how many. A retention of zero keeps all.
 -- Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
 create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
@@ -1626,7 +1626,7 @@ end;
 $function$;
 comment on function pgtrickle.pgt_inbox_drain(text, int4) is
     'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
-    'pending; returns how many. Zero retention keeps for ever. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
+    'pending; returns how many. A retention of zero keeps all. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
     'shop in pgtrickle)';
 
 -- Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are.
@@ -4039,7 +4039,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '7bc7a010647d52bd453c6b5c85e964c1', 'plain');
+values ('shop', '1.0.0', '57e6c3b0a4b8868f9a6011a17548d1d3', 'plain');
 
 select pgtrickle.attach();
 
