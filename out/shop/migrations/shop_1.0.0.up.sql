@@ -1408,7 +1408,9 @@ begin
                            select from %1$s i
                            where i.received_at >= $2
                              and i.processed_at is null and i.retry_count < $4
-                             and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id)
+                             and not exists (
+                                 select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                             )
                            limit 1001
                        )
                        union all
@@ -4039,7 +4041,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '57e6c3b0a4b8868f9a6011a17548d1d3', 'plain');
+values ('shop', '1.0.0', '1899e0520e2da7b8cdf484e980f0f14b', 'plain');
 
 select pgtrickle.attach();
 
