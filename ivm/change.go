@@ -24,7 +24,7 @@ type Tables struct {
 	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
 	// whatever the planner makes of its joins; empty: there is no such variable.
 	Few string
-	// Raw tells that changes are read as they were logged: several rows may be alike, and their multiplicities are small integers.
+	// Raw means that changes are read as they were logged: several rows may be alike, and their multiplicities are small integers.
 	Raw bool
 }
 

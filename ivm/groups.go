@@ -220,7 +220,7 @@ func linear(n algebra.Node) bool {
 	}
 }
 
-// Raw tells that Delta may read log rows as they are, once: it adds up what it makes of them. Where it computes anything of a row that came and went,
+// Raw reports whether Delta may read log rows as they are, once, as it adds up its result. Where it computes anything of a row that was added and removed,
 // that could fail.
 func (v *View) Raw() bool {
 	return v.AddsUp() || v.Strategy() == MergeRows && linear(v.Root) && v.safe()

@@ -106,7 +106,7 @@ func (t StreamTable) Recomputed() []string {
 	return t.Rebuild
 }
 
-// NeedsSigned tells that something reads how rows change: an outbox or another stream table, or what applies them.
+// NeedsSigned reports whether something reads how rows change: an outbox or another stream table, or what applies them.
 func (t StreamTable) NeedsSigned() bool { return t.Tells || len(t.Feeds) > 0 || !t.Paired }
 
 // Telling is the stream table as the templates of statements that write to its outbox see it.

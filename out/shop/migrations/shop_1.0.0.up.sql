@@ -672,8 +672,8 @@ begin
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
-    -- In the second half of its attempts it is alone, so that what was claimed together with a message that kills its worker is told
-    -- from it.
+    -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from those
+    -- claimed together with it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
@@ -1406,7 +1406,9 @@ begin
                            select from %1$s i
                            where i.received_at >= $2
                              and i.processed_at is null and i.retry_count < $4
-                             and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id)
+                             and not exists (
+                                 select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                             )
                            limit 1001
                        )
                        union all
@@ -1517,7 +1519,7 @@ comment on function pgtrickle.pgt_inbox_alert(text) is
     'pgtrickle)';
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
--- pending; returns how many. Zero retention keeps for ever.
+-- pending; returns how many. A retention of zero keeps all.
 -- Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
 create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
@@ -1624,7 +1626,7 @@ end;
 $function$;
 comment on function pgtrickle.pgt_inbox_drain(text, int4) is
     'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
-    'pending; returns how many. Zero retention keeps for ever. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
+    'pending; returns how many. A retention of zero keeps all. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
     'shop in pgtrickle)';
 
 -- Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are.
@@ -3985,7 +3987,7 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd7898860c15409eac180a5e18a0ec0fe', 'plain');
+values ('shop', '1.0.0', 'a8a345a59beced761b9bd27823e45829', 'plain');
 
 select pgtrickle.attach();
 
