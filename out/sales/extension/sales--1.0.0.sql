@@ -2603,10 +2603,9 @@ as $procedure$
 declare
     v_table text;
 begin
-    commit; -- so that each transaction is READ COMMITTED from its first statement on, whatever the session's isolation is
     call sales.pgt_fill_immediate();
-    commit;
     foreach v_table in array array(select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order) loop
+        commit; -- SET TRANSACTION must be the first statement of a transaction
         set transaction isolation level read committed;
         if exists (select from sales.pgt_stream_table_state s where s.stream_table = v_table and s.seen is null and not s.logged) then
             perform sales.pgt_filling(v_table);
@@ -2625,8 +2624,8 @@ begin
                 raise warning using message = 'stream table ' || v_table || ' is not filled: ' || sqlerrm;
             end;
         end if;
-        commit;
     end loop;
+    commit;
 end;
 $procedure$;
 comment on procedure sales.pgt_fill() is
@@ -5496,4 +5495,4 @@ comment on function sales.large_orders_go_live() is
     'false if they are not filled or a source was altered. (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '461371b9b4693568dc66f8f531b0bca8', 'extension');
+values ('sales', '1.0.0', 'afd296c04a97cbea64ddd40e7396b0ee', 'extension');
