@@ -82,7 +82,7 @@ func TestOnlineInTheWay(t *testing.T) {
 	db := at(t, first)
 	db.Exec(t, "create view public.mine as select id from pgtrickle.silent")
 	_, err := live.Apply(t.Context(), db.Connect(t), next, live.Options{Released: released})
-	if err == nil || !strings.Contains(pgtest.ErrorText(err), "rule _RETURN on view mine") {
+	if err == nil || !strings.Contains(pgtest.ErrorText(err), "rule _RETURN on view public.mine") {
 		t.Errorf("got %v, want what depends on it", err)
 	}
 	db.Exec(t, "drop view public.mine")
