@@ -1887,6 +1887,7 @@ create function pgtrickle.order_events_updated()
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
 as $function$
 declare
     v_many   boolean;
@@ -2600,6 +2601,7 @@ create function pgtrickle.payments_updated()
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
 as $function$
 declare
     v_many   boolean;
@@ -4041,7 +4043,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '1899e0520e2da7b8cdf484e980f0f14b', 'plain');
+values ('shop', '1.0.0', '750f8624893411dd05e3e4e5e6f9e767', 'plain');
 
 select pgtrickle.attach();
 
