@@ -241,7 +241,7 @@ union all select 'function ' || oid::regprocedure from pg_proc where oid >= 1638
 union all select 'type ' || oid::regtype from pg_type where oid >= 16384
 union all select 'trigger ' || tgname from pg_trigger where oid >= 16384
 union all select 'schema ' || oid::regnamespace from pg_namespace where oid >= 16384
-union all select 'constraint ' || conname from pg_constraint where oid >= 16384
+union all select 'constraint ' || conname from pg_constraint where oid >= 16384 and contype <> 'n' -- rows since version 18
 union all select 'extension ' || extname from pg_extension where oid >= 16384
 union all select 'privilege ' || defaclobjtype::text from pg_default_acl
 union all select 'comment ' || description from pg_description where objoid >= 16384
