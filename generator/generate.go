@@ -55,7 +55,6 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 			view.Outboxes = append(view.Outboxes, *t.Outbox)
 		}
 	}
-	view.Settings = settingsOf(s, len(view.Inboxes) > 0, len(view.Outboxes) > 0)
 	view.Reads = readsOf(s, compiled, &view.Plan)
 	b := &builder{places: map[string]origin{}, origins: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark()}
 	b.all(s, compiled, view)

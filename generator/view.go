@@ -10,6 +10,9 @@ import (
 // viewOf turns a spec into what templates read.
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema, Every: tickEvery(s)}
+	for _, def := range spec.SettingDefs {
+		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0})
+	}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
 		view.Inboxes = append(view.Inboxes, inbox)
@@ -17,19 +20,6 @@ func viewOf(s *spec.Spec) render.Extension {
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)
 	return view
-}
-
-// settingsOf lists the settings that inboxes and outboxes of an extension read.
-func settingsOf(s *spec.Spec, inboxes, outboxes bool) []render.Setting {
-	var settings []render.Setting
-	for _, def := range spec.SettingDefs {
-		if def.OfInboxes() && inboxes || !def.OfInboxes() && outboxes {
-			settings = append(settings, render.Setting{
-				Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0,
-			})
-		}
-	}
-	return settings
 }
 
 func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {

@@ -83,7 +83,7 @@ func (e Extension) InboxNames() []string {
 }
 
 // HasSettings reports whether anything reads a setting: inboxes and outboxes do.
-func (e Extension) HasSettings() bool { return len(e.Settings) > 0 }
+func (e Extension) HasSettings() bool { return len(e.Inboxes)+len(e.Outboxes) > 0 }
 
 // WithoutDelay lists the inboxes that have no back-off.
 func (e Extension) WithoutDelay() []string {
@@ -125,13 +125,10 @@ func (e Extension) settings(switches bool) []string {
 
 // Guarded lists the settings that decide over data, and are therefore never read from a session.
 func (e Extension) Guarded() []string {
-	guarded := []string{
+	return []string{
 		"outbox_retention_hours", "outbox_force_retention", "inbox_processed_retention_hours", "inbox_dlq_retention_hours",
 		"consumer_dead_threshold_hours", "consumer_stale_offset_threshold_days", "consumer_cleanup_enabled",
 	}
-	return slices.DeleteFunc(guarded, func(name string) bool {
-		return !slices.ContainsFunc(e.Settings, func(s Setting) bool { return s.Name == name })
-	})
 }
 
 // Schema is a schema that the extension makes where it is missing.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -20,11 +19,6 @@ type SettingDef struct {
 
 // IsSwitch reports whether the setting is on or off rather than a number.
 func (s SettingDef) IsSwitch() bool { return s.Default == "on" || s.Default == "off" }
-
-// OfInboxes reports whether inboxes read the setting, rather than outboxes and their consumers.
-func (s SettingDef) OfInboxes() bool {
-	return strings.HasPrefix(s.Name, "inbox_") || strings.HasPrefix(s.Name, "ordering_")
-}
 
 // maxSetting is the largest integer of PostgreSQL.
 const maxSetting = 1<<31 - 1

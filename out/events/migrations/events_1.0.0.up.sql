@@ -156,7 +156,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -171,9 +172,16 @@ begin
             'outbox_drain_interval_seconds',
             'outbox_storage_critical_mb',
             'consumer_dead_threshold_hours',
-            'consumer_stale_offset_threshold_days') then
+            'consumer_stale_offset_threshold_days',
+            'inbox_processed_retention_hours',
+            'inbox_dlq_retention_hours',
+            'inbox_drain_batch_size',
+            'inbox_drain_interval_seconds',
+            'inbox_dlq_alert_max_per_refresh',
+            'ordering_gap_alert_seconds') then
             v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
-                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days') then 1 else 0 end;
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -187,9 +195,11 @@ begin
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table events.pgt_settings.',
                 hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
-                    'outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, outbox_claim_check_batch_size, '
-                    'outbox_drain_interval_seconds, outbox_storage_critical_mb, consumer_dead_threshold_hours, '
-                    'consumer_stale_offset_threshold_days.';
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
@@ -217,12 +227,13 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'consumer_dead_threshold_hours',
-                'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled') then
-                    '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
@@ -240,6 +251,13 @@ begin
             when 'consumer_dead_threshold_hours' then '24'
             when 'consumer_stale_offset_threshold_days' then '7'
             when 'consumer_cleanup_enabled' then 'on'
+            when 'inbox_enabled' then 'on'
+            when 'inbox_processed_retention_hours' then '72'
+            when 'inbox_dlq_retention_hours' then '0'
+            when 'inbox_drain_batch_size' then '1000'
+            when 'inbox_drain_interval_seconds' then '60'
+            when 'inbox_dlq_alert_max_per_refresh' then '10'
+            when 'ordering_gap_alert_seconds' then '30'
         end
     );
 end;
@@ -3451,16 +3469,18 @@ begin
         ('outbox_force_retention', 'off', 'off'),
         ('consumer_dead_threshold_hours', '24', '24'),
         ('consumer_stale_offset_threshold_days', '7', '7'),
-        ('consumer_cleanup_enabled', 'on', 'on')
+        ('consumer_cleanup_enabled', 'on', 'on'),
+        ('inbox_enabled', 'on', 'on'),
+        ('inbox_processed_retention_hours', '72', '72'),
+        ('inbox_dlq_retention_hours', '0', '0'),
+        ('inbox_drain_batch_size', '1000', '1000'),
+        ('inbox_drain_interval_seconds', '60', '60'),
+        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
+        ('ordering_gap_alert_seconds', '30', '30')
     on conflict (name) do update
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
-    -- Of inboxes or outboxes that an earlier version had: a restore could not insert them.
-    delete from events.pgt_settings s
-    where s.name <> all (array['outbox_enabled', 'outbox_retention_hours', 'outbox_drain_batch_size', 'outbox_inline_threshold_rows',
-        'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds', 'outbox_storage_critical_mb', 'outbox_skip_empty_delta',
-        'outbox_force_retention', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days', 'consumer_cleanup_enabled']);
 
     insert into events.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
@@ -4133,7 +4153,7 @@ comment on function events.outbox_account_events_drain(int4) is
     '(Sluice: events in events)';
 
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '4c0bcf667133d41ca5183cc685c25f2b', 'plain');
+values ('events', '1.0.0', '313c6ec38e64d2f0d3eb50bbe0905b4f', 'plain');
 
 select events.attach();
 

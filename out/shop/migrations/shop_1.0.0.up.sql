@@ -150,7 +150,8 @@ declare
     v_least integer;
 begin
     case
-        when new.name in ('inbox_enabled') then
+        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+            'inbox_enabled') then
             if new.value not in ('on', 'off') then
                 raise exception using
                     errcode = '22023',
@@ -158,14 +159,23 @@ begin
                     detail = 'In table pgtrickle.pgt_settings.',
                     hint = 'The value is on or off.';
             end if;
-        when new.name in ('inbox_processed_retention_hours',
+        when new.name in ('outbox_retention_hours',
+            'outbox_drain_batch_size',
+            'outbox_inline_threshold_rows',
+            'outbox_claim_check_batch_size',
+            'outbox_drain_interval_seconds',
+            'outbox_storage_critical_mb',
+            'consumer_dead_threshold_hours',
+            'consumer_stale_offset_threshold_days',
+            'inbox_processed_retention_hours',
             'inbox_dlq_retention_hours',
             'inbox_drain_batch_size',
             'inbox_drain_interval_seconds',
             'inbox_dlq_alert_max_per_refresh',
             'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then
-                1 else 0 end;
+            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
+                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
             if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
                 raise exception using
                     errcode = '22023',
@@ -178,8 +188,12 @@ begin
                 errcode = '22023',
                 message = 'unknown setting: ' || new.name,
                 detail = 'In table pgtrickle.pgt_settings.',
-                hint = 'Settings: inbox_enabled, inbox_processed_retention_hours, inbox_dlq_retention_hours, inbox_drain_batch_size, '
-                    'inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, ordering_gap_alert_seconds.';
+                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
+                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
+                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
+                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
+                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
+                    'ordering_gap_alert_seconds.';
     end case;
     return new;
 end;
@@ -207,15 +221,30 @@ begin
     return coalesce(
         case
             -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('inbox_processed_retention_hours', 'inbox_dlq_retention_hours')
+            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
+                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
+                'consumer_cleanup_enabled')
             -- Nobody checks it when it is set: what no code could read is passed over.
             then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('inbox_enabled') then '^(?:on|off)$'
+                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
+                    'inbox_enabled') then '^(?:on|off)$'
                 else '^[0-9]{1,9}$'
             end)
         end,
         (select s.value from pgtrickle.pgt_settings s where s.name = p_name),
         case p_name
+            when 'outbox_enabled' then 'on'
+            when 'outbox_retention_hours' then '24'
+            when 'outbox_drain_batch_size' then '10000'
+            when 'outbox_inline_threshold_rows' then '10000'
+            when 'outbox_claim_check_batch_size' then '1000'
+            when 'outbox_drain_interval_seconds' then '60'
+            when 'outbox_storage_critical_mb' then '1024'
+            when 'outbox_skip_empty_delta' then 'on'
+            when 'outbox_force_retention' then 'off'
+            when 'consumer_dead_threshold_hours' then '24'
+            when 'consumer_stale_offset_threshold_days' then '7'
+            when 'consumer_cleanup_enabled' then 'on'
             when 'inbox_enabled' then 'on'
             when 'inbox_processed_retention_hours' then '72'
             when 'inbox_dlq_retention_hours' then '0'
@@ -2283,6 +2312,18 @@ begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
     insert into pgtrickle.pgt_settings as s (name, value, spec_value)
     values
+        ('outbox_enabled', 'on', 'on'),
+        ('outbox_retention_hours', '24', '24'),
+        ('outbox_drain_batch_size', '10000', '10000'),
+        ('outbox_inline_threshold_rows', '10000', '10000'),
+        ('outbox_claim_check_batch_size', '1000', '1000'),
+        ('outbox_drain_interval_seconds', '60', '60'),
+        ('outbox_storage_critical_mb', '1024', '1024'),
+        ('outbox_skip_empty_delta', 'on', 'on'),
+        ('outbox_force_retention', 'off', 'off'),
+        ('consumer_dead_threshold_hours', '24', '24'),
+        ('consumer_stale_offset_threshold_days', '7', '7'),
+        ('consumer_cleanup_enabled', 'on', 'on'),
         ('inbox_enabled', 'on', 'on'),
         ('inbox_processed_retention_hours', '72', '72'),
         ('inbox_dlq_retention_hours', '0', '0'),
@@ -2294,10 +2335,6 @@ begin
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
-    -- Of inboxes or outboxes that an earlier version had: a restore could not insert them.
-    delete from pgtrickle.pgt_settings s
-    where s.name <> all (array['inbox_enabled', 'inbox_processed_retention_hours', 'inbox_dlq_retention_hours', 'inbox_drain_batch_size',
-        'inbox_drain_interval_seconds', 'inbox_dlq_alert_max_per_refresh', 'ordering_gap_alert_seconds']);
 
     insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
@@ -3952,7 +3989,7 @@ insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '7a26dc8d1367e94ff4ecdaf17abc7a19', 'plain');
+values ('shop', '1.0.0', 'd02044da221718a5576a9dd707eb1625', 'plain');
 
 select pgtrickle.attach();
 
