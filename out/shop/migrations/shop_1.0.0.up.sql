@@ -1522,18 +1522,12 @@ create function pgtrickle.pgt_inbox_tick(p_inbox text)
 as $function$
 declare
     v_inbox record := pgtrickle.pgt_inbox(p_inbox);
-    v_due   timestamptz;
 begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
-    if v_inbox.last_due is not null then
-        execute format('select %I.%I(clock_timestamp())', 'pgtrickle', v_inbox.last_due) into v_due;
-    end if;
     perform
     from pgtrickle.pgt_tasks t
     where t.task = 'inbox ' || p_inbox || ': counts'
-      and (v_inbox.last_due is null or t.last_run_at < v_due or t.last_run_at > clock_timestamp()) -- or the clock was set back
-      and (v_inbox.due_after is null or t.last_run_at not between clock_timestamp() - v_inbox.due_after and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -2873,12 +2867,10 @@ comment on function pgtrickle.order_events_mark_failed(text, text) is
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 --
--- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
--- sort the whole inbox for the first rows, or compare each message with each one of the retry queue.
+-- Conditions stand in a CASE, which hides them from statistics: by those of a minute ago nothing is pending, and plans would sort all.
 create view pgtrickle.order_events_pending as
 (
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
+    -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
@@ -3501,12 +3493,10 @@ comment on function pgtrickle.payments_mark_failed(text, text) is
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 --
--- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
--- sort the whole inbox for the first rows, or compare each message with each one of the retry queue.
+-- Conditions stand in a CASE, which hides them from statistics: by those of a minute ago nothing is pending, and plans would sort all.
 create view pgtrickle.payments_pending as
 (
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
+    -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
@@ -3586,7 +3576,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '2959dd8424813271b1fd2175b5c10535', 'plain');
+values ('shop', '1.0.0', '00c389a33d05c5269ebdb831484d4ec5', 'plain');
 select pgtrickle.attach();
 
 commit;
