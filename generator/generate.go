@@ -171,7 +171,7 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_attempts.sql", slot)
 	}
 	for _, name := range []string{
-		"pgt_inbox", "pgt_count_attempt", "pgt_finish_attempts", "pgt_inbox_moved", "pgt_inbox_deleted", "pgt_inbox_truncated", "pgt_inbox_applied", "pgt_inbox_summary",
+		"pgt_inbox", "pgt_count_attempt", "pgt_finish_attempts", "pgt_inbox_changed", "pgt_inbox_summary",
 		"pgt_inbox_fold", "pgt_inbox_list", "pgt_inbox_settle", "pgt_inbox_audit", "pgt_inbox_alert", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
 	} {
 		b.add("inbox/"+name+".sql", view)

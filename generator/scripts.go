@@ -52,12 +52,16 @@ func (e *Extension) Install(flavour Flavour) string {
 // InstallVersion is the script that installs a released version in the plain flavour.
 func InstallVersion(m upgrade.Manifest) string { return joined(steps(m, Plain, false)) }
 
+// joined writes steps with a blank line before each that has a header; a short statement without one belongs to what stands above it.
 func joined(steps []Step) string {
-	var parts []string
-	for _, step := range steps {
-		parts = append(parts, step.SQL)
+	var out strings.Builder
+	for n, step := range steps {
+		if n > 0 && (strings.HasPrefix(step.SQL, "--") || strings.Count(step.SQL, "\n") > 2) {
+			out.WriteString("\n")
+		}
+		out.WriteString(step.SQL)
 	}
-	return strings.Join(parts, "\n")
+	return out.String()
 }
 
 // Attach is the statement that makes what stands on users' tables. Later, stream tables in immediate mode are left for Fill.

@@ -96,6 +96,16 @@ func (e Extension) WithoutDelay() []string {
 	return names
 }
 
+// CronInboxes reports whether a cron expression says when an inbox's frequent work is due.
+func (e Extension) CronInboxes() bool {
+	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.LastDue != nil })
+}
+
+// RareInboxes reports whether the frequent work of an inbox is due less often than every tick.
+func (e Extension) RareInboxes() bool {
+	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.DueAfter != "" })
+}
+
 // Switches and Numbers list the settings of each kind.
 func (e Extension) Switches() []string { return e.settings(true) }
 

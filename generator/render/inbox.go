@@ -50,12 +50,6 @@ type InboxFunctions struct {
 	PartitionFn                                       Name
 }
 
-// RowsOf names the rows of an inbox in shared tables: the extension's schema and the inbox, as SQL.
-type RowsOf struct{ Schema, Inbox string }
-
-// Of names the inbox's rows in shared tables.
-func (i Inbox) Of() RowsOf { return RowsOf{i.Schema(), sqltext.Literal(i.Name)} }
-
 // Retry is the back-off of an inbox.
 type Retry struct {
 	Backoff        string // exponential, linear or constant

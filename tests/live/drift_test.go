@@ -77,7 +77,7 @@ var tamperings = []tampering{
 			"drop function app.inbox_pending(text, int)",
 			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "comment on function app.pgt_status() is '(Sluice: sluice_drift_test in app)'",
 			"grant execute on function app.pgt_status() to drift_other",
-			"drop function app.pgt_inbox_deleted() cascade",
+			"drop function app.pgt_inbox_changed() cascade",
 		},
 		member: []string{
 			"alter extension sluice_drift_test drop function app.inbox_pending(text, int)",
@@ -90,7 +90,7 @@ var tamperings = []tampering{
 			"drop trigger sluice_inserted on app.letters",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('gone', 't', '{}', now())",
 			"alter table app.letters disable trigger sluice_updated",
-			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app.pgt_inbox_deleted()",
+			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app.pgt_inbox_changed()",
 			"drop trigger sluice_drift_test_log_insert_public_orders on orders", "alter table orders disable trigger sluice_drift_test_log_update_public_orders",
 			"insert into orders values (1000, 1, 1000)",
 			"alter table measures_north disable trigger all", "drop trigger sluice_drift_test_log_delete_public_measures on measures_rest", "insert into measures values (10, 'north', 'today')",

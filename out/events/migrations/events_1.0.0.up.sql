@@ -3401,7 +3401,6 @@ $function$;
 comment on function events.pgt_watch_consumers() is
     'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long. '
     '(Sluice: events in events)';
-
 insert into events.pgt_tasks (task) values ('consumer groups');
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
@@ -3913,7 +3912,6 @@ insert into events.pgt_outboxes (
     'shop_events', 'event', null, null, null, false, 'events', 'outbox_shop_events', null, null,
     null, interval '24 hours', null, null, null, 'alert'
 );
-
 insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
 
 -- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
@@ -4034,7 +4032,6 @@ insert into events.pgt_outboxes (
     'account_events', 'event', null, null, null, false, 'events', 'outbox_account_events', null, null,
     'aggregate_id', null, null, null, interval '168 hours', 'archive'
 );
-
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 
 -- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
@@ -4151,10 +4148,8 @@ $function$;
 comment on function events.outbox_account_events_drain(int4) is
     'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. '
     '(Sluice: events in events)';
-
 insert into events.pgt_extension (name, version, digest, flavour)
 values ('events', '1.0.0', '313c6ec38e64d2f0d3eb50bbe0905b4f', 'plain');
-
 select events.attach();
 
 commit;

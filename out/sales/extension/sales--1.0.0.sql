@@ -565,7 +565,6 @@ create table sales.pgt_refresh_history (
 comment on table sales.pgt_refresh_history is
     'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. '
     '(Sluice: sales in sales)';
-
 create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_table, started_at);
 
 -- Gives p_value where it is of the type of p_as, which is what a change log stores.
@@ -1601,9 +1600,7 @@ create table sales.pgt_open_setting (
 comment on table sales.pgt_open_setting is
     'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier '
     'ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
-
 alter table sales.pgt_open_setting enable row level security;
-
 insert into sales.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
 
 -- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
@@ -3101,7 +3098,6 @@ comment on function sales.pgt_trim_history(int4) is
 
 -- They run with their owner's rights, so not everybody may call them.
 revoke execute on function sales.pgt_waiting(), sales.explain_st(text) from public;
-
 insert into sales.pgt_tasks (task) values ('refresh history: retention');
 
 -- Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were.
@@ -3183,7 +3179,6 @@ $function$;
 comment on function sales.pgt_prune() is
     'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales '
     'in sales)';
-
 insert into sales.pgt_tasks (task) values ('change logs: pruning');
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
@@ -3741,7 +3736,6 @@ end;
 $function$;
 comment on function sales.changes_public_customers_capture() is
     'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
-
 revoke execute on function sales.changes_public_customers_capture() from public;
 
 -- Returns the rows of the change log of public.orders that a stream table has not applied.
@@ -3849,7 +3843,6 @@ end;
 $function$;
 comment on function sales.changes_public_orders_capture() is
     'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
-
 revoke execute on function sales.changes_public_orders_capture() from public;
 
 -- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
@@ -3963,7 +3956,6 @@ end;
 $function$;
 comment on function sales.changes_public_captured_payments_capture() is
     'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
-
 revoke execute on function sales.changes_public_captured_payments_capture() from public;
 
 -- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
@@ -4119,7 +4111,6 @@ end;
 $function$;
 comment on function sales.now_public_orders_insert() is
     'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
-
 revoke execute on function sales.now_public_orders_insert() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
@@ -4241,7 +4232,6 @@ end;
 $function$;
 comment on function sales.now_public_orders_update() is
     'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
-
 revoke execute on function sales.now_public_orders_update() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
@@ -4332,7 +4322,6 @@ end;
 $function$;
 comment on function sales.now_public_orders_delete() is
     'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
-
 revoke execute on function sales.now_public_orders_delete() from public;
 
 -- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
@@ -4363,7 +4352,6 @@ end;
 $function$;
 comment on function sales.now_public_orders_truncate() is
     'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
-
 revoke execute on function sales.now_public_orders_truncate() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
@@ -4411,7 +4399,6 @@ $function$;
 comment on function sales.now_public_orders_row() is
     'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication '
     'applies changes, row by row. (Sluice: sales in sales)';
-
 revoke execute on function sales.now_public_orders_row() from public;
 
 -- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in
@@ -4715,7 +4702,6 @@ insert into sales.pgt_stream_table_config (
 FROM orders
 WHERE amount >= 150'
 );
-
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.large_orders');
 
 -- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
@@ -5132,7 +5118,6 @@ JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
 GROUP BY c.customer_id, c.name'
 );
-
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
 
 -- Applies unread rows of its sources' change logs to stream table sales.best_customers.
@@ -5367,7 +5352,6 @@ insert into sales.pgt_stream_table_config (
 FROM customer_payments
 WHERE paid >= 500'
 );
-
 insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
@@ -5493,6 +5477,5 @@ $function$;
 comment on function sales.large_orders_go_live() is
     'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; '
     'false if they are not filled or a source was altered. (Sluice: sales in sales)';
-
 insert into sales.pgt_extension (name, version, digest, flavour)
 values ('sales', '1.0.0', 'afd296c04a97cbea64ddd40e7396b0ee', 'extension');

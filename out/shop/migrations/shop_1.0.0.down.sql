@@ -30,10 +30,9 @@ begin
                 'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
                 'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
                 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
-                'pgt_inbox_alert', 'pgt_inbox_applied', 'pgt_inbox_audit', 'pgt_inbox_deleted', 'pgt_inbox_drain', 'pgt_inbox_fold',
-                'pgt_inbox_list', 'pgt_inbox_moved', 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick',
-                'pgt_inbox_truncated', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
-                'run', 'tick', 'tick_once'
+                'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
+                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_note_version', 'pgt_setting',
+                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -179,10 +178,7 @@ drop function pgtrickle.pgt_inbox_settle(text);
 drop function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz);
 drop function pgtrickle.pgt_inbox_fold(text);
 drop function pgtrickle.pgt_inbox_summary(text);
-drop function pgtrickle.pgt_inbox_applied();
-drop function pgtrickle.pgt_inbox_truncated();
-drop function pgtrickle.pgt_inbox_deleted();
-drop function pgtrickle.pgt_inbox_moved();
+drop function pgtrickle.pgt_inbox_changed();
 drop function pgtrickle.pgt_finish_attempts(text);
 drop function pgtrickle.pgt_count_attempt(text, text, xid, regclass);
 drop function pgtrickle.pgt_inbox(text);

@@ -30,10 +30,9 @@ begin
                 'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
                 'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
                 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
-                'pgt_inbox_alert', 'pgt_inbox_applied', 'pgt_inbox_audit', 'pgt_inbox_deleted', 'pgt_inbox_drain', 'pgt_inbox_fold',
-                'pgt_inbox_list', 'pgt_inbox_moved', 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick',
-                'pgt_inbox_truncated', 'pgt_note_version', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
-                'run', 'tick', 'tick_once'
+                'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
+                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_note_version', 'pgt_setting',
+                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -345,31 +344,23 @@ comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out no
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
--- low_watermark: every pending message received before it is in the retry queue.
--- counted_at: messages received before it are counted in the totals; later ones are counted where they are.
--- folded_no: every delta of the inbox up to this number is in the totals, or was rolled back.
--- received_no: the inbox's sequence of received messages counts those since counted_at from this number on.
--- high_*: who was writing when the next values were noted; they count once all of those have ended.
--- has_folded: deltas were added to the totals since, so there is something to settle.
--- noted_at, cursor_at, stuck_at: where the cursor was at noted_at, and about half a minute earlier.
---
 -- A row is added rather than updated, so that reading the newest stays one index probe behind an old transaction.
 create table pgtrickle.pgt_inbox_progress (
     inbox_name    text        not null,
     no            bigint      not null generated always as identity,
-    low_watermark timestamptz not null default '-infinity',
-    counted_at    timestamptz not null default '-infinity',
-    folded_no     bigint      not null default 0,
-    received_no   bigint      not null default 0,
-    has_folded    boolean     not null default true,
-    high_at       timestamptz not null default '-infinity',
+    low_watermark timestamptz not null default '-infinity', -- every pending message received before it is in the retry queue
+    counted_at    timestamptz not null default '-infinity', -- totals count messages received before it; others are counted where they are
+    folded_no     bigint      not null default 0,           -- every delta up to this number is in the totals, or was rolled back
+    received_no   bigint      not null default 0,           -- from which the inbox's sequence counts the messages since counted_at
+    has_folded    boolean     not null default true,        -- deltas were added to the totals since, so there is something to settle
+    high_at       timestamptz not null default '-infinity', -- high_*: the next values, which count once all of high_holders have ended
     high_no       bigint      not null default 0,
     high_read_at  timestamptz not null default '-infinity',
     high_received bigint      not null default 0,
     high_holders  text[]      not null default '{}',
     noted_at      timestamptz not null default '-infinity',
-    cursor_at     timestamptz not null default '-infinity',
-    stuck_at      timestamptz not null default '-infinity',
+    cursor_at     timestamptz not null default '-infinity', -- where the cursor was at noted_at
+    stuck_at      timestamptz not null default '-infinity', -- and where about half a minute earlier
     primary key (inbox_name, no)
 );
 comment on table pgtrickle.pgt_inbox_progress is
@@ -380,9 +371,6 @@ comment on table pgtrickle.pgt_inbox_progress is
 -- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so a
 -- number
 -- below one that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
---
--- With received_at, a row counts only once pgt_inbox_progress.counted_at has passed that moment: messages received later
--- are counted where they are.
 create table pgtrickle.pgt_inbox_deltas (
     inbox_name    text        collate "C" not null,
     no            bigint      not null generated always as identity,
@@ -420,8 +408,7 @@ create table pgtrickle.pgt_inbox_rates (
 comment on table pgtrickle.pgt_inbox_rates is
     'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
--- Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed ones,
--- late arrivals, and what a worker claimed and gave back.
+-- Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave back.
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
 create table pgtrickle.pgt_inbox_retry_queue (
@@ -432,8 +419,8 @@ create table pgtrickle.pgt_inbox_retry_queue (
     primary key (inbox_name, event_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 comment on table pgtrickle.pgt_inbox_retry_queue is
-    'Pending messages that claims must not miss although their cursor has passed them: failed ones that are due again later, replayed '
-    'ones, late arrivals, and what a worker claimed and gave back. (Sluice: shop in pgtrickle)';
+    'Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave '
+    'back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take messages of the retry queue.
 create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
@@ -441,8 +428,7 @@ create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name,
 -- The processing order of messages in the retry queue.
 create index pgt_inbox_retry_received on pgtrickle.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
 
--- Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has
--- deleted (is_expired), so that statistics keep them. A dump keeps only the latter.
+-- Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump keeps.
 create table pgtrickle.pgt_inbox_totals (
     inbox_name    text    collate "C" not null,
     is_expired    boolean not null default false,
@@ -454,8 +440,8 @@ create table pgtrickle.pgt_inbox_totals (
     primary key (inbox_name, is_expired, event_type)
 ) with (fillfactor = 50);
 comment on table pgtrickle.pgt_inbox_totals is
-    'Counts of messages per inbox and event type: of those that are there, up to the last fold, and of processed ones that retention has '
-    'deleted (is_expired), so that statistics keep them. A dump keeps only the latter. (Sluice: shop in pgtrickle)';
+    'Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump '
+    'keeps. (Sluice: shop in pgtrickle)';
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
 --
@@ -475,8 +461,8 @@ comment on table pgtrickle.pgt_inbox_dead is
 -- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
 create index pgt_inbox_dead_age on pgtrickle.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
 
--- What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has deleted is
--- expired.
+-- Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention
+-- deleted.
 create view pgtrickle.pgt_inbox_counted as
 select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 else t.processed end as processed, t.dead_letter,
        t.processing_us, case when t.is_expired then t.processed else 0 end as expired
@@ -495,14 +481,12 @@ left join lateral (
 join pgtrickle.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
 where d.event_type is not null;
 comment on view pgtrickle.pgt_inbox_counted is
-    'What is counted of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. What retention has '
-    'deleted is expired. (Sluice: shop in pgtrickle)';
+    'Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention '
+    'deleted. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
--- Reads and writes nothing.
 --
--- Jump consistent hash (Lamping and Veach, 2014): growing from n to n + 1 workers moves about 1 / (n + 1) of the aggregates,
--- all of them to the new worker. Each jump draws from a hash of the aggregate and the bucket rather than from a generator.
+-- Jump consistent hash (Lamping and Veach, 2014), which draws from a hash of the aggregate and the bucket rather than from a generator.
 create function pgtrickle.inbox_is_my_partition(p_aggregate_id text, p_worker_id integer, p_total_workers integer)
     returns boolean
     language plpgsql
@@ -525,10 +509,8 @@ begin
     while v_next < p_total_workers loop
         v_bucket := v_next;
         -- (bucket + 1) / u, with u uniform in (0, 1].
-        v_next := least(
-            floor((v_bucket + 1) * 2147483648.0::float8 / ((hashtextextended(p_aggregate_id, v_bucket) & 2147483647) + 1)),
-            p_total_workers
-        )::bigint;
+        v_next := least(p_total_workers,
+            floor((v_bucket + 1) * 2147483648.0::float8 / ((hashtextextended(p_aggregate_id, v_bucket) & 2147483647) + 1)))::bigint;
     end loop;
     return v_bucket = p_worker_id;
 end;
@@ -536,45 +518,24 @@ $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
     'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+-- Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt.
 create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
 comment on sequence pgtrickle.pgt_attempts_0 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+    'Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt. (Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+comment on sequence pgtrickle.pgt_attempts_1 is '(Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+comment on sequence pgtrickle.pgt_attempts_2 is '(Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+comment on sequence pgtrickle.pgt_attempts_3 is '(Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+comment on sequence pgtrickle.pgt_attempts_4 is '(Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+comment on sequence pgtrickle.pgt_attempts_5 is '(Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-
--- Attempts of a message whose claims come to nothing, see pgt_count_attempt.
+comment on sequence pgtrickle.pgt_attempts_6 is '(Sluice: shop in pgtrickle)';
 create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is
-    'Attempts of a message whose claims come to nothing, see pgt_count_attempt. (Sluice: shop in pgtrickle)';
+comment on sequence pgtrickle.pgt_attempts_7 is '(Sluice: shop in pgtrickle)';
 
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
@@ -589,10 +550,10 @@ begin
     select c.* into v_inbox from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox;
     if not found then
         raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
+            errcode = '42704',
+            message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+            detail = 'Extension shop has no inbox of this name.',
+            hint = 'Its inboxes: order_events, payments.';
     end if;
     return v_inbox;
 end;
@@ -600,61 +561,42 @@ $function$;
 comment on function pgtrickle.pgt_inbox(text) is
     'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
 
--- Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: then
--- it has become a dead letter.
+-- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
 -- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
--- From inboxes.max_attempts in the spec.
 --
--- A first claim writes nothing: its lock stays in the row's xmax, whatever becomes of it. What a later one counts must outlive the rollback
--- of the transaction that counts it. So a few sequences hold counts, each that of one message: from the highest bit a hash of the
--- inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10). Where they do not suffice, the
--- message with the fewest attempts is forgotten, and begins again.
+-- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
+-- highest bit a hash of the inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10).
 create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
     returns boolean
     language plpgsql
 as $function$
 declare
-    v_inbox    record;
+    v_inbox    record := pgtrickle.pgt_inbox(p_inbox);
     v_locker   xid;
     v_hash     bigint;
     v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
     v_slot     record;
     v_attempts bigint := 1::bigint;
 begin
-    select c.inbox_schema, c.inbox_table, c.max_retries, c.max_attempts into v_inbox
-    from pgtrickle.pgt_inbox_config c
-    where c.inbox_name = p_inbox;
     -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
-    execute format(
-        $sql$
+    execute format($sql$
         select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax
         from %I.%I i
         where i.event_id = $2
-        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table
-    )
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
     into v_hash, v_locker
     using p_inbox, p_event_id;
     if v_locker = p_locker then
         return true; -- this claim's own lock: the row was changed meanwhile, and read anew
     end if;
 
-    -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts.
+    -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts, whose message begins again.
     select s.slot, s.hash, s.attempts into v_slot
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from (
-            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
-            from unnest(array[
-                'pgtrickle.pgt_attempts_0'::regclass,
-                'pgtrickle.pgt_attempts_1'::regclass,
-                'pgtrickle.pgt_attempts_2'::regclass,
-                'pgtrickle.pgt_attempts_3'::regclass,
-                'pgtrickle.pgt_attempts_4'::regclass,
-                'pgtrickle.pgt_attempts_5'::regclass,
-                'pgtrickle.pgt_attempts_6'::regclass,
-                'pgtrickle.pgt_attempts_7'::regclass
-            ]) as s(slot)
-        ) v
+        from generate_series(0, 7) n
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle', n)::regclass as slot) s
+        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
     ) s
     order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
     limit 1;
@@ -665,10 +607,8 @@ begin
     perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_finish_attempts.
-        execute format(
-            'update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
-            v_inbox.inbox_schema, v_inbox.inbox_table
-        )
+        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
+            v_inbox.inbox_schema, v_inbox.inbox_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
@@ -681,15 +621,13 @@ begin
 end;
 $function$;
 comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is
-    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim. False if it had all its attempts: '
-    'then it has become a dead letter. (Sluice: shop in pgtrickle)';
+    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by '
+    'it. (Sluice: shop in pgtrickle)';
 
--- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns how
--- many.
+-- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back.
 -- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_retry_queue; reads and writes the inbox, pgt_attempts_0 and so on.
--- From inboxes.max_attempts in the spec.
 create function pgtrickle.pgt_finish_attempts(p_inbox text)
-    returns bigint
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
@@ -698,7 +636,6 @@ as $function$
 declare
     v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
     v_hashes bigint[];
-    v_count  bigint;
     v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
 begin
     -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
@@ -708,23 +645,13 @@ begin
     into v_hashes
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from (
-            select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value
-            from unnest(array[
-                'pgtrickle.pgt_attempts_0'::regclass,
-                'pgtrickle.pgt_attempts_1'::regclass,
-                'pgtrickle.pgt_attempts_2'::regclass,
-                'pgtrickle.pgt_attempts_3'::regclass,
-                'pgtrickle.pgt_attempts_4'::regclass,
-                'pgtrickle.pgt_attempts_5'::regclass,
-                'pgtrickle.pgt_attempts_6'::regclass,
-                'pgtrickle.pgt_attempts_7'::regclass
-            ]) as s(slot)
-        ) v
+        from generate_series(0, 7) n
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle', n)::regclass as slot) s
+        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
     ) s
     where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
     if v_hashes is null then
-        return 0::bigint;
+        return;
     end if;
 
     -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
@@ -752,203 +679,120 @@ begin
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
     using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed',
         coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = p_inbox
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-    get diagnostics v_count = row_count;
-    return v_count;
+            select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        ), '-infinity');
 end;
 $function$;
 comment on function pgtrickle.pgt_finish_attempts(text) is
-    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back; returns '
-    'how many. (Sluice: shop in pgtrickle)';
+    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back. (Sluice: '
+    'shop in pgtrickle)';
 
--- Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception.
--- Reads pgt_inbox_progress; writes pgt_inbox_deltas.
-create function pgtrickle.pgt_inbox_moved()
+-- Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time.
+-- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead.
+create function pgtrickle.pgt_inbox_changed()
     returns trigger
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    p_inbox   text := tg_argv[0];
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
     v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = tg_argv[0]
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-    values (tg_argv[0], old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
-           (tg_argv[0], new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    return null;
-end;
-$function$;
-comment on function pgtrickle.pgt_inbox_moved() is
-    'Keeps the counts of the inbox that the trigger names exact when a message gets another type or time of reception. (Sluice: shop in '
-    'pgtrickle)';
-
-revoke execute on function pgtrickle.pgt_inbox_moved() from public;
-
--- Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted.
--- Reads the statement's rows, pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.pgt_inbox_deleted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_inbox   text := tg_argv[0];
-    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = v_inbox);
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = v_inbox
-        order by p.no desc
-        limit 1
-    ), '-infinity');
-begin
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-    select v_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
-    from old_rows o
-    group by 2, 3;
-
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
-    select v_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
-           -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where o.processed_at is not null), 0)
-    from old_rows o
-    where o.processed_at is not null or o.retry_count >= v_retries
-    group by o.event_type;
-
-    delete from pgtrickle.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = v_inbox and q.event_id = o.event_id;
-    delete from pgtrickle.pgt_inbox_dead d using old_rows o where d.inbox_name = v_inbox and d.event_id = o.event_id;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.pgt_inbox_deleted() is
-    'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact when messages are deleted. (Sluice: shop in '
-    'pgtrickle)';
-
-revoke execute on function pgtrickle.pgt_inbox_deleted() from public;
-
--- Empties all that is derived from the inbox that the trigger names when its table is truncated. Counts of expired messages stay.
--- Writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress.
---
--- The trigger's arguments are the inbox and its sequence of received messages.
-create function pgtrickle.pgt_inbox_truncated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    p_inbox text := tg_argv[0];
-begin
-    -- Wait for a running fold: what it moves must be seen by the deletes below.
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-    delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-    delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
-    delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-    delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox;
-    -- None of those received so far is there any more.
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
-    select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'), coalesce(max(p.folded_no), 0),
-           coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = p_inbox;
-    return null;
-end;
-$function$;
-comment on function pgtrickle.pgt_inbox_truncated() is
-    'Empties all that is derived from the inbox that the trigger names when its table is truncated. Counts of expired messages stay. '
-    '(Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.pgt_inbox_truncated() from public;
-
--- Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical
--- replication changes messages, one by one.
--- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.pgt_inbox_applied()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_inbox   text := tg_argv[0];
-    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = v_inbox);
-    v_update  boolean := tg_op = 'UPDATE';
-    v_counted timestamptz := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = v_inbox
-        order by p.no desc
-        limit 1
+        select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity');
     v_pending boolean := false;
     v_dead    boolean := false;
 begin
-    -- A restore may have enabled this trigger for everybody: then the others have done it.
-    if current_setting('session_replication_role') <> 'replica' then
+    if tg_op = 'TRUNCATE' then
+        -- Wait for a running fold: what it moves must be seen by the deletes below. Counts of expired messages stay.
+        perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+        delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+        delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox;
+        -- None of those received so far, which the sequence in the second argument has counted, is there any more.
+        insert into pgtrickle.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
+        select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'),
+            coalesce(max(p.folded_no), 0),
+               coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
+        from pgtrickle.pgt_inbox_progress p
+        where p.inbox_name = p_inbox;
         return null;
+
+    elsif tg_level = 'STATEMENT' then
+        -- Δ counts = −old rows
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
+        from old_rows o
+        group by 2, 3;
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
+        select p_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
+               -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
+                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint) filter (where o.processed_at is not null), 0)
+        from old_rows o
+        where o.processed_at is not null or o.retry_count >= v_retries
+        group by o.event_type;
+        delete from pgtrickle.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
+        delete from pgtrickle.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
+        return null;
+
+    elsif tg_argv[1] = 'moved' then
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
+               (p_inbox, new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
+        return null;
+
+    elsif current_setting('session_replication_role') <> 'replica' then
+        return null; -- a restore may have enabled the trigger for everybody: then the others have done it
     end if;
 
-    if v_update then
+    -- Logical replication changes messages one by one.
+    if tg_op = 'DELETE' then
+        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
+    else
         v_pending := new.processed_at is null and new.retry_count < v_retries;
         v_dead := new.processed_at is null and new.retry_count >= v_retries;
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-        select v_inbox, n.event_type, n.processed, v_dead::integer,
-               n.processed * (case when isfinite(n.processed_at) and isfinite(n.received_at)
-                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint, n.processed
-        from (select new.event_type, new.processed_at, new.received_at, (new.processed_at is not null)::integer as processed) n
-        where not v_pending;
-    else
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        values (v_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
     end if;
     insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-    select v_inbox, o.event_type, -o.processed, o.processed - 1,
-           -o.processed * (case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint, -o.processed * v_update::integer
-    from (select old.event_type, old.processed_at, old.received_at, (old.processed_at is not null)::integer as processed) o
-    where old.processed_at is not null or old.retry_count >= v_retries;
-
+    select p_inbox, c.event_type, c.mult * c.processed, c.mult * (1 - c.processed),
+           c.mult * c.processed * (case when isfinite(c.processed_at) and isfinite(c.received_at)
+                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
+                   else 0 end * 1000000)::bigint, c.mult * c.processed * (tg_op = 'UPDATE')::integer
+    from (
+        select -1 as mult, old.event_type, old.processed_at, old.received_at, (old.processed_at is not null)::integer as processed
+        where old.processed_at is not null or old.retry_count >= v_retries
+        union all
+        select 1, new.event_type, new.processed_at, new.received_at, (new.processed_at is not null)::integer
+        where tg_op = 'UPDATE' and not v_pending
+    ) c;
     if not v_pending or new.event_id <> old.event_id then
-        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = v_inbox and q.event_id = old.event_id;
+        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
     end if;
     if not v_dead or new.event_id <> old.event_id then
-        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = v_inbox and d.event_id = old.event_id;
+        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
     end if;
     if v_pending then
         insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values (
-            v_inbox, new.event_id, new.received_at,
+            p_inbox, new.event_id, new.received_at,
             -- Not all inboxes have the column.
             coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
         )
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif v_dead then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values (v_inbox, new.event_id) on conflict do nothing;
+        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_applied() is
-    'Keeps counts, retry queue and dead letters of the inbox that the trigger names exact where statement triggers do not fire: as logical '
-    'replication changes messages, one by one. (Sluice: shop in pgtrickle)';
-
-revoke execute on function pgtrickle.pgt_inbox_applied() from public;
+comment on function pgtrickle.pgt_inbox_changed() is
+    'Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time. '
+    '(Sluice: shop in pgtrickle)';
+revoke execute on function pgtrickle.pgt_inbox_changed() from public;
 
 -- Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table.
 -- Reads pgt_inbox_counted, pgt_inbox_rates, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
@@ -956,15 +800,8 @@ revoke execute on function pgtrickle.pgt_inbox_applied() from public;
 -- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
 -- includes what was rolled back since, or is not committed yet; the inbox's statistics count them one by one.
 create function pgtrickle.pgt_inbox_summary(
-    p_inbox text,
-    out pending_count bigint,
-    out dlq_count bigint,
-    out processed_count bigint,
-    out processing_us bigint,
-    out finished bigint,
-    out calls bigint,
-    out duplicates bigint,
-    out oldest_pending_age_sec numeric
+    p_inbox text, out pending_count bigint, out dlq_count bigint, out processed_count bigint, out processing_us bigint,
+    out finished bigint, out calls bigint, out duplicates bigint, out oldest_pending_age_sec numeric
 )
     language plpgsql
     stable
@@ -1068,12 +905,11 @@ begin
     order by p.no desc
     limit 1;
     v_counted_at := coalesce(v_counted_at, '-infinity');
-
-    perform
-    from pgtrickle.pgt_inbox_deltas d
-    where d.inbox_name = p_inbox and d.no > coalesce(v_folded_no, 0) and d.event_type is not null
-    limit 1;
-    if not found then
+    if not exists (
+        select
+        from pgtrickle.pgt_inbox_deltas d
+        where d.inbox_name = p_inbox and d.no > coalesce(v_folded_no, 0) and d.event_type is not null
+    ) then
         return 0::bigint;
     end if;
 
@@ -1106,9 +942,9 @@ begin
     -- Of those, the number that was received tells until the next settling: less what is gone.
     lessened as (
         update pgtrickle.pgt_inbox_progress p
-        set received_no = p.received_no - l.received
-        from (select sum(g.received) as received from gone g where g.received_at >= v_counted_at) l
-        where p.inbox_name = p_inbox and p.no = v_no and l.received <> 0
+        set has_folded = true, received_no = p.received_no - l.received
+        from (select coalesce(sum(g.received), 0) as received from gone g where g.received_at >= v_counted_at) l
+        where p.inbox_name = p_inbox and p.no = v_no and (l.received <> 0 or not p.has_folded)
     ),
     rated as (
         insert into pgtrickle.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
@@ -1131,8 +967,6 @@ begin
         limit 1
     )
     select count(*) filter (where g.event_type is not null) into v_count from gone g;
-
-    update pgtrickle.pgt_inbox_progress p set has_folded = true where p.inbox_name = p_inbox and p.no = v_no and not p.has_folded;
     delete from pgtrickle.pgt_inbox_rates r
     where r.inbox_name = p_inbox and r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return v_count;
@@ -1141,10 +975,10 @@ $function$;
 comment on function pgtrickle.pgt_inbox_fold(text) is
     'Adds the deltas of an inbox to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
--- Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many.
+-- Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most.
 -- Reads and locks messages; writes pgt_inbox_retry_queue.
 create function pgtrickle.pgt_inbox_list(p_inbox text, p_from timestamptz, p_cursor timestamptz, p_to timestamptz, p_stuck_at timestamptz)
-    returns bigint
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
@@ -1153,7 +987,6 @@ as $function$
 declare
     v_inbox record := pgtrickle.pgt_inbox(p_inbox);
     v_now   timestamptz := clock_timestamp();
-    v_count bigint;
 begin
     execute format($sql$
         with passed as (
@@ -1201,23 +1034,20 @@ begin
         format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass,
         case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
     using p_inbox, p_from, p_cursor, p_to, p_stuck_at, v_inbox.max_retries, v_now;
-    get diagnostics v_count = row_count;
-    return v_count;
 end;
 $function$;
 comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz) is
-    'Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most; returns how many. '
-    '(Sluice: shop in pgtrickle)';
+    'Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most. (Sluice: shop in '
+    'pgtrickle)';
 
--- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many messages
--- it put into the retry queue.
+-- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
 --
 -- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
 -- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the high
 -- watermark, lists and counts as late. Pending messages that claims have passed are listed here, before the low watermark passes them.
 create function pgtrickle.pgt_inbox_settle(p_inbox text)
-    returns bigint
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
@@ -1241,12 +1071,11 @@ declare
     v_note        boolean;
     v_idle        boolean;
     v_folded      boolean;
-    v_listed      bigint := 0::bigint;
     v_no          bigint;
 begin
     -- An older snapshot does not see what ended since, so it cannot settle anything.
     if current_setting('transaction_isolation') <> 'read committed' then
-        return 0::bigint;
+        return;
     end if;
     select p.* into v_was
     from pgtrickle.pgt_inbox_progress p
@@ -1275,7 +1104,7 @@ begin
 
     -- Prepared transactions change their name: while there is one, nothing is sure.
     if exists (select from unnest(v_holders) h where h like '-1/%') then
-        return 0::bigint;
+        return;
     elsif v_holders = '{}' then
         v_sure := v_high;
         v_sure_no := v_no;
@@ -1285,7 +1114,7 @@ begin
         v_sure_no := v_was.high_no;
         select v_was.high_received as received, v_was.high_read_at as at into v_since;
     else
-        return 0::bigint;
+        return;
     end if;
     -- Idle: nothing was written since.
     if v_holders = '{}' and v_was.high_holders = '{}' and not v_was.has_folded then
@@ -1293,7 +1122,7 @@ begin
         into v_idle
         using v_was.counted_at, v_sure;
         if v_idle then
-            return 0::bigint;
+            return;
         end if;
     end if;
 
@@ -1334,7 +1163,7 @@ begin
         * coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass), 0);
     -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
     -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
-    v_listed := pgtrickle.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
+    perform pgtrickle.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
         select greatest($2, least($3, (
@@ -1363,19 +1192,18 @@ begin
         case when v_note then v_was.cursor_at else v_was.stuck_at end
     );
     delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
-    return v_listed;
 end;
 $function$;
 comment on function pgtrickle.pgt_inbox_settle(text) is
-    'Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in; returns how many '
-    'messages it put into the retry queue. (Sluice: shop in pgtrickle)';
+    'Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing.
 -- Reads pgt_inbox_counted, the inbox, pgt_inbox_retry_queue; writes pgt_inbox_progress.
 --
 -- A safety net: should anything ever break the rule of the low watermark, no message stays unseen once the backlog is below a thousand.
 create function pgtrickle.pgt_inbox_audit(p_inbox text)
-    returns boolean
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
@@ -1387,66 +1215,56 @@ declare
     v_counted bigint;
     v_found   bigint;
 begin
-    select p.low_watermark, p.counted_at into v_at
+    select p.* into v_at
     from pgtrickle.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
     if v_at.low_watermark is null or v_at.low_watermark = '-infinity' then
-        return true;
+        return;
     end if;
     execute format($sql$
         select (select count(*) from %1$s i where i.received_at >= $3) + coalesce((
                    select sum(c.received - c.processed - c.dead_letter) from pgtrickle.pgt_inbox_counted c where c.inbox_name = $1
-               ), 0),
-               (
-                   select count(*)
-                   from (
-                       (
-                           select from %1$s i
-                           where i.received_at >= $2
-                             and i.processed_at is null and i.retry_count < $4
-                             and not exists (
-                                 select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
-                             )
-                           limit 1001
-                       )
-                       union all
-                       (
-                           select from pgtrickle.pgt_inbox_retry_queue q
-                           join %1$s i on i.event_id = q.event_id
-                           where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
-                           limit 1001
-                       )
-                   ) f
-               )
+               ), 0), count(*)
+        from (
+            (
+                select from %1$s i
+                where i.received_at >= $2
+                  and i.processed_at is null and i.retry_count < $4
+                  and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id)
+                limit 1001
+            )
+            union all
+            (
+                select from pgtrickle.pgt_inbox_retry_queue q
+                join %1$s i on i.event_id = q.event_id
+                where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                limit 1001
+            )
+        ) f
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
     into v_counted, v_found
     using p_inbox, v_at.low_watermark, v_at.counted_at, v_inbox.max_retries;
     if v_found > 1000 or v_found = v_counted then
-        return true;
+        return;
     end if;
 
     insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    select p.inbox_name, p.counted_at, p.folded_no, p.received_no
-    from pgtrickle.pgt_inbox_progress p
-    where p.inbox_name = p_inbox
-    order by p.no desc
-    limit 1;
+    values (p_inbox, v_at.counted_at, v_at.folded_no, v_at.received_no);
     raise warning using
         message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
         hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
-    return false;
 end;
 $function$;
 comment on function pgtrickle.pgt_inbox_audit(text) is
     'Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing. '
     '(Sluice: shop in pgtrickle)';
 
--- Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many.
+-- Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap.
 -- Reads the inbox; writes pgt_inbox_dead; notifies pg_trickle_alert.
 create function pgtrickle.pgt_inbox_alert(p_inbox text)
-    returns bigint
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -1462,7 +1280,7 @@ declare
 begin
     perform from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert limit 1;
     if not found then
-        return v_count;
+        return;
     end if;
     v_inbox := pgtrickle.pgt_inbox(p_inbox);
     v_most := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
@@ -1492,12 +1310,10 @@ begin
         -- A notification holds less than 8000 bytes: texts are cut if it would not.
         for v_length in 0..1 loop
             v_alert := jsonb_build_object(
-                'type', 'inbox_dlq_message',
-                'inbox', p_inbox,
+                'type', 'inbox_dlq_message', 'inbox', p_inbox,
                 'event_id', case v_length when 0 then v_id else left(v_id, 400) end,
                 'event_type', case v_length when 0 then v_type else left(v_type, 100) end,
-                'retry_count', v_tries,
-                'error', case v_length when 0 then v_error else left(v_error, 100) end
+                'retry_count', v_tries, 'error', case v_length when 0 then v_error else left(v_error, 100) end
             )::text;
             exit when octet_length(v_alert) <= 7900;
         end loop;
@@ -1505,22 +1321,18 @@ begin
     end loop;
 
     if v_count > v_most then
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_dlq_batch',
-            'inbox', p_inbox,
-            'count', v_count - v_most
-        )::text);
+        perform pg_notify(
+            'pg_trickle_alert', jsonb_build_object('type', 'inbox_dlq_batch', 'inbox', p_inbox, 'count', v_count - v_most)::text
+        );
     end if;
-    return v_count;
 end;
 $function$;
 comment on function pgtrickle.pgt_inbox_alert(text) is
-    'Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap; returns how many. (Sluice: shop in '
-    'pgtrickle)';
+    'Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
 -- pending; returns how many. A retention of zero keeps all.
--- Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
+-- Reads and deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
 create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
@@ -1531,13 +1343,10 @@ as $function$
 declare
     v_inbox     record := pgtrickle.pgt_inbox(p_inbox);
     v_table     regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_processed interval := coalesce(
-        v_inbox.processed_retention, make_interval(hours =>
-            least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
-    );
-    v_dead      interval := coalesce(
-        v_inbox.dead_letter_retention, make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))
-    );
+    v_processed interval := coalesce(v_inbox.processed_retention,
+        make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
+    v_dead      interval := coalesce(v_inbox.dead_letter_retention,
+        make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
     v_now       timestamptz := clock_timestamp();
     v_count     bigint := 0::bigint;
     v_rows      bigint;
@@ -1626,13 +1435,12 @@ end;
 $function$;
 comment on function pgtrickle.pgt_inbox_drain(text, int4) is
     'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
-    'pending; returns how many. A retention of zero keeps all. Deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue. (Sluice: '
-    'shop in pgtrickle)';
+    'pending; returns how many. A retention of zero keeps all. (Sluice: shop in pgtrickle)';
 
--- Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are.
+-- Recomputes all that is derived from an inbox from its messages, with writers kept out.
 -- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
 create function pgtrickle.pgt_inbox_rebuild(p_inbox text)
-    returns bigint
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -1642,7 +1450,6 @@ declare
     v_sequence regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
     v_counted  timestamptz;
     v_since    bigint;
-    v_count    bigint;
 begin
     execute format('lock table %s in share row exclusive mode', v_table);
     perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
@@ -1675,7 +1482,7 @@ begin
             $sql$, v_table)
         using p_inbox, v_inbox.max_retries;
     end if;
-    execute format('select count(*) filter (where i.received_at >= $1), count(*) from %s i', v_table) into v_since, v_count using v_counted;
+    execute format('select count(*) from %s i where i.received_at >= $1', v_table) into v_since using v_counted;
     insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
         p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0),
@@ -1701,12 +1508,10 @@ begin
             where excluded.alerted and not d.alerted
         $sql$, v_table)
     using p_inbox, v_inbox.max_retries;
-    return v_count;
 end;
 $function$;
 comment on function pgtrickle.pgt_inbox_rebuild(text) is
-    'Recomputes all that is derived from an inbox from its messages, with writers kept out; returns how many messages there are. (Sluice: '
-    'shop in pgtrickle)';
+    'Recomputes all that is derived from an inbox from its messages, with writers kept out. (Sluice: shop in pgtrickle)';
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
 -- Reads pgt_inbox_config; writes pgt_tasks; calls what folds, settles, audits and alerts.
@@ -1717,18 +1522,12 @@ create function pgtrickle.pgt_inbox_tick(p_inbox text)
 as $function$
 declare
     v_inbox record := pgtrickle.pgt_inbox(p_inbox);
-    v_due   timestamptz;
 begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
-    if v_inbox.last_due is not null then
-        execute format('select %I.%I(clock_timestamp())', 'pgtrickle', v_inbox.last_due) into v_due;
-    end if;
     perform
     from pgtrickle.pgt_tasks t
     where t.task = 'inbox ' || p_inbox || ': counts'
-      and (v_inbox.last_due is null or t.last_run_at < v_due or t.last_run_at > clock_timestamp()) -- or the clock was set back
-      and (v_inbox.due_after is null or t.last_run_at not between clock_timestamp() - v_inbox.due_after and clock_timestamp())
     for update skip locked;
     if not found then
         return;
@@ -1754,7 +1553,6 @@ comment on function pgtrickle.pgt_inbox_tick(text) is
     'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
--- Reads and writes nothing.
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
     returns boolean
     language plpgsql
@@ -1764,10 +1562,10 @@ as $function$
 begin
     if p_inbox is null or p_inbox not in ('order_events', 'payments') then
         raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
+            errcode = '42704',
+            message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+            detail = 'Extension shop has no inbox of this name.',
+            hint = 'Its inboxes: order_events, payments.';
     end if;
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
@@ -1777,18 +1575,9 @@ comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox.
--- From inboxes in the spec.
 create function pgtrickle.inbox_receive(
-    p_inbox text,
-    p_event_id text,
-    p_event_type text,
-    p_payload jsonb,
-    p_source text default null,
-    p_aggregate_id text default null,
-    p_trace_id text default null,
-    p_sequence text default null,
-    p_priority integer default null,
-    p_available_at timestamptz default null
+    p_inbox text, p_event_id text, p_event_type text, p_payload jsonb, p_source text default null, p_aggregate_id text default null,
+    p_trace_id text default null, p_sequence text default null, p_priority integer default null, p_available_at timestamptz default null
 )
     returns boolean
     language plpgsql
@@ -1817,11 +1606,7 @@ begin
             v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
                 p_available_at);
         else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
+            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if v_stored is null then
         raise exception using
@@ -1844,12 +1629,11 @@ comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text,
 
 -- The first pending messages of an inbox in processing order; takes no lock.
 -- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
--- From inboxes in the spec.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-)
+    )
     language plpgsql
     stable
     set enable_seqscan = off
@@ -1858,23 +1642,21 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
 as $function$
 #variable_conflict use_column
 declare
-    v_inbox record;
+    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using
             errcode = '22023',
             message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+            detail = 'Inbox ' || p_inbox || '.',
             hint = 'Give the number of messages to return.';
     end if;
-    v_inbox := pgtrickle.pgt_inbox(p_inbox);
     for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in execute format($sql$
         select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
                i.received_at, i.retry_count, i.trace_id, null::text, null::integer
         from (
             (
-                select i.*
-                from %1$s i
+                select i.* from %1$s i
                 where i.received_at >= $3
                   and i.processed_at is null and i.retry_count < $4
                   and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
@@ -1895,11 +1677,7 @@ begin
         limit $2
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
     using p_inbox, p_limit, coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = p_inbox
-        order by p.no desc
-        limit 1
+        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity'), v_inbox.max_retries
     loop
         return next;
@@ -1911,17 +1689,13 @@ comment on function pgtrickle.inbox_pending(text, int4) is
 
 -- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
 -- Locks rows of the inbox.
--- From inboxes in the spec.
 create function pgtrickle.inbox_claim(
-    p_inbox text,
-    p_limit integer default 1,
-    p_worker_id integer default null,
-    p_total_workers integer default null
+    p_inbox text, p_limit integer default 1, p_worker_id integer default null, p_total_workers integer default null
 )
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-)
+    )
     language plpgsql
 as $function$
 begin
@@ -1931,14 +1705,8 @@ begin
             message = 'p_limit must be zero or more',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'Give the number of messages to claim.';
-    elsif (p_worker_id is null) <> (p_total_workers is null)
-       or p_total_workers < 1 or p_worker_id < 0 or p_worker_id >= p_total_workers
-    then
-        raise exception using
-            errcode = '22023',
-            message = 'p_worker_id, p_total_workers: not a worker of that many',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'Workers count from 0 to p_total_workers - 1; leave out both to claim from all aggregates.';
+    elsif p_worker_id is not null or p_total_workers is not null then
+        perform pgtrickle.inbox_is_my_partition(null, p_worker_id, p_total_workers); -- refuses what is no worker
     end if;
     case p_inbox
         when 'order_events' then
@@ -1946,11 +1714,7 @@ begin
         when 'payments' then
             return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
         else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
+            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
     end case;
 end;
 $function$;
@@ -1960,7 +1724,6 @@ comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
--- From inboxes in the spec.
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text)
     returns boolean
     language plpgsql
@@ -1974,11 +1737,7 @@ begin
         when 'payments' then
             v_marked := pgtrickle.payments_mark_processed(p_event_id);
         else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
+            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if v_marked is null then
         raise exception using
@@ -1996,7 +1755,6 @@ comment on function pgtrickle.inbox_mark_processed(text, text) is
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
--- From inboxes in the spec.
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text)
     returns integer
     language plpgsql
@@ -2010,11 +1768,7 @@ begin
         when 'payments' then
             v_failures := pgtrickle.payments_mark_failed(p_event_id, p_error);
         else
-            raise exception using
-                errcode = '42704',
-                message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-                detail = 'Extension shop has no inbox of this name.',
-                hint = 'Its inboxes: order_events, payments.';
+            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if v_failures > 0 then
         return v_failures;
@@ -2028,14 +1782,10 @@ begin
     raise exception using
         errcode = '55006',
         message = 'inbox message is processed or held by another transaction: ' || p_event_id,
-        detail = case
-            when v_failures = 0 then 'Another transaction holds the message in inbox ' || p_inbox || '.'
-            else 'The message in inbox ' || p_inbox || ' is processed.'
-        end,
-        hint = case
-            when v_failures = 0 then 'Go on with the next claim: the worker that holds the message decides on it.'
-            else 'To process it again, replay it with p_include_processed.'
-        end;
+        detail = case v_failures when 0 then 'Another transaction holds the message in inbox ' || p_inbox || '.'
+            else 'The message in inbox ' || p_inbox || ' is processed.' end,
+        hint = case v_failures when 0 then 'Go on with the next claim: the worker that holds the message decides on it.'
+            else 'To process it again, replay it with p_include_processed.' end;
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, text, text) is
@@ -2044,12 +1794,8 @@ comment on function pgtrickle.inbox_mark_failed(text, text, text) is
 
 -- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
--- From inboxes in the spec.
 create function pgtrickle.replay_inbox_messages(
-    p_inbox text,
-    p_event_ids text[] default null,
-    p_event_type text default null,
-    p_include_processed boolean default false
+    p_inbox text, p_event_ids text[] default null, p_event_type text default null, p_include_processed boolean default false
 )
     returns bigint
     language plpgsql
@@ -2076,9 +1822,7 @@ begin
 
     if v_count > 0 then
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'inbox_replay',
-            'inbox', p_inbox,
-            'count', v_count,
+            'type', 'inbox_replay', 'inbox', p_inbox, 'count', v_count,
             'event_type', left(p_event_type, 1000), -- a notification holds less than 8000 bytes
             'include_processed', p_include_processed
         )::text);
@@ -2091,7 +1835,6 @@ comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_paused.
--- From inboxes in the spec.
 create function pgtrickle.pause_inbox(p_inbox text)
     returns void
     language plpgsql
@@ -2106,7 +1849,6 @@ comment on function pgtrickle.pause_inbox(text) is
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_paused.
--- From inboxes in the spec.
 create function pgtrickle.resume_inbox(p_inbox text)
     returns void
     language plpgsql
@@ -2120,7 +1862,6 @@ comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox han
 
 -- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
 -- Reads pgt_inbox_config and what pgt_inbox_summary reads.
--- From inboxes in the spec.
 create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
     language plpgsql
@@ -2140,18 +1881,13 @@ begin
         else 'healthy'
     end;
     return jsonb_build_object(
-        'inbox', p_inbox,
-        'pending_count', s.pending_count,
-        'dlq_count', s.dlq_count,
-        'dead_letter_count', s.dlq_count,
-        'oldest_pending_age_seconds', s.oldest_pending_age_sec,
-        'oldest_pending_age_sec', s.oldest_pending_age_sec,
+        'inbox', p_inbox, 'pending_count', s.pending_count,
+        'dlq_count', s.dlq_count, 'dead_letter_count', s.dlq_count,
+        'oldest_pending_age_seconds', s.oldest_pending_age_sec, 'oldest_pending_age_sec', s.oldest_pending_age_sec,
         'avg_processing_time_sec', round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6),
-        'throughput_per_minute', s.finished,
-        'throughput_per_sec', round(s.finished / 60.0, 3),
+        'throughput_per_minute', s.finished, 'throughput_per_sec', round(s.finished / 60.0, 3),
         'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
-        'status', v_status,
-        'health_status', v_status
+        'status', v_status, 'health_status', v_status
     );
 end;
 $function$;
@@ -2160,38 +1896,21 @@ comment on function pgtrickle.inbox_health(text) is
 
 -- The state of every inbox of extension shop.
 -- Reads pgt_inbox_config, the settings and what pgt_inbox_summary reads.
--- From inboxes in the spec.
 create function pgtrickle.inbox_status()
     returns table (
-    inbox_name text,
-    inbox_table text,
-    is_managed boolean,
-    max_retries integer,
-    retention_hours numeric,
-    pending_count bigint,
-    dlq_count bigint,
-    processed_count bigint,
-    oldest_pending_age_sec numeric,
-    total_bytes bigint,
-    created_at timestamptz
-)
+        inbox_name text, inbox_table text, is_managed boolean, max_retries integer, retention_hours numeric, pending_count bigint,
+        dlq_count bigint, processed_count bigint, oldest_pending_age_sec numeric, total_bytes bigint, created_at timestamptz
+    )
     language sql
     stable
 as $function$
-    select c.inbox_name,
-           format('%I.%I', c.inbox_schema, c.inbox_table),
-           c.is_managed,
-           c.max_retries,
+    select c.inbox_name, format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
            round(extract(epoch from coalesce(
-               c.processed_retention,
-               make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+               c.processed_retention, make_interval(hours =>
+                   least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
            )) / 3600, 2),
-           s.pending_count,
-           s.dlq_count,
-           s.processed_count,
-           s.oldest_pending_age_sec,
-           pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass),
-           c.created_at
+           s.pending_count, s.dlq_count, s.processed_count, s.oldest_pending_age_sec,
+           pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
     from pgtrickle.pgt_inbox_config c
     cross join lateral pgtrickle.pgt_inbox_summary(c.inbox_name) s
 $function$;
@@ -2199,7 +1918,6 @@ comment on function pgtrickle.inbox_status() is 'The state of every inbox of ext
 
 -- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
 -- Reads the inbox, pgt_inbox_dead, pgt_inbox_retry_queue, pgt_tasks and what inbox_status() and inbox_health() read.
--- From inboxes in the spec.
 create function pgtrickle.inbox_status(p_inbox text)
     returns jsonb
     language plpgsql
@@ -2220,11 +1938,9 @@ begin
             select i.error, count(*) as count
             from (
                 (
-                    select d.event_id
-                    from pgtrickle.pgt_inbox_dead d
+                    select d.event_id from pgtrickle.pgt_inbox_dead d
                     where d.inbox_name = $1 and not d.is_alert
-                    order by d.alerted desc, d.dead_at desc
-                    limit 1000
+                    order by d.alerted desc, d.dead_at desc limit 1000
                 )
                 union
                 (select q.event_id from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
@@ -2605,21 +2321,16 @@ comment on procedure pgtrickle.run("interval", "interval") is
 -- ================================================================================================================
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
--- From inboxes.order_events in the spec.
 --
--- received_at is the clock, not the start of the transaction: messages of one statement keep their order.
---
--- Ids are compared byte by byte: they have no language, and its rules would slow every look-up down.
---
--- Half of each page stays free: marking a message then rewrites it in its page and touches no index (a HOT update),
--- which is what keeps claims cheap. For the same reason no index names processed_at, error or retry_count.
+-- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
+-- keeps claims cheap. Ids are compared byte by byte.
 create table pgtrickle.order_events (
     event_id     text        collate "C" primary key,
     event_type   text        not null,
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default clock_timestamp(),
+    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
     error        text,
     retry_count  integer     not null default 0,
@@ -2640,46 +2351,37 @@ comment on table pgtrickle.order_events is
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
 
--- Where the next claim of inbox order_events starts: received_at in microseconds since 1970.
---
--- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
+-- Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_claim_cursor is
-    'Where the next claim of inbox order_events starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+    'Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_rescan_after is
     'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
--- Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970.
---
--- A sequence, because it is set by claims that may be rolled back.
+-- Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
 create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_alone_until is
-    'Until when claims of inbox order_events hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in '
-    'pgtrickle)';
+    'Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their '
+    'rollback. (Sluice: shop in pgtrickle)';
 
--- What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970.
---
--- A sequence, because a writer must see it at once, whatever its snapshot (see pgt_inbox_settle).
+-- What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle.order_events_high_watermark minvalue 0 start 0;
 comment on sequence pgtrickle.order_events_high_watermark is
-    'What is received before this moment is late: claims and counts of inbox order_events may have passed it; in whole seconds since 1970. '
+    'What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970. '
     '(Sluice: shop in pgtrickle)';
 
--- How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas
--- instead.
---
--- A sequence, because counting in a table would make those who insert wait for each other (see pgt_inbox_summary).
+-- How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
 create sequence pgtrickle.order_events_received minvalue 0 start 1;
 comment on sequence pgtrickle.order_events_received is
-    'How many messages inbox order_events has received, those included whose transaction was rolled back; late ones are counted by deltas '
-    'instead. (Sluice: shop in pgtrickle)';
+    'How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for '
+    'it. (Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
--- From inboxes.order_events in the spec.
 --
 -- New messages are counted by the time they were received, see pgt_inbox_settle.
 create function pgtrickle.order_events_inserted()
@@ -2694,12 +2396,8 @@ declare
 begin
     if v_is_late then
         v_counted := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
+            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+        ), '-infinity');
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values ('order_events', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
@@ -2724,12 +2422,10 @@ $function$;
 comment on function pgtrickle.order_events_inserted() is
     'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
     'pgtrickle)';
-
 revoke execute on function pgtrickle.order_events_inserted() from public;
 
 -- Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.order_events; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
--- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_updated()
     returns trigger
     language plpgsql
@@ -2756,13 +2452,11 @@ begin
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
         from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
+            select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+            union all
+            select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
+                (o.processed_at is not null or o.retry_count >= 3)
+        ) c
         having min(c.event_type collate "C") = max(c.event_type collate "C")
         returning listed, died into v_listed, v_died;
     end if;
@@ -2780,13 +2474,11 @@ begin
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
             from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
+                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+                union all
+                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
+                    (o.processed_at is not null or o.retry_count >= 3)
+            ) c
             group by c.event_type
             returning listed, died
         )
@@ -2794,13 +2486,7 @@ begin
     end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    if (
-        select true
-        from pgtrickle.pgt_inbox_retry_queue q
-        where q.inbox_name = 'order_events'
-        order by q.due_at
-        limit 1
-    ) then
+    if (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
         delete from pgtrickle.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'order_events' and q.event_id = o.event_id
@@ -2817,7 +2503,6 @@ begin
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
-
     if v_died > 0 then
         insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
         select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
@@ -2834,7 +2519,6 @@ end;
 $function$;
 comment on function pgtrickle.order_events_updated() is
     'Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
-
 revoke execute on function pgtrickle.order_events_updated() from public;
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
@@ -2849,7 +2533,7 @@ create trigger sluice_deleted
     after delete on pgtrickle.order_events
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.pgt_inbox_deleted('order_events');
+    execute function pgtrickle.pgt_inbox_changed('order_events');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
@@ -2869,36 +2553,34 @@ create trigger sluice_moved
     after update of event_type, received_at on pgtrickle.order_events
     for each row
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.pgt_inbox_moved('order_events');
+    execute function pgtrickle.pgt_inbox_changed('order_events', 'moved');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.order_events
     for each statement
-    execute function pgtrickle.pgt_inbox_truncated('order_events', 'pgtrickle.order_events_received');
+    execute function pgtrickle.pgt_inbox_changed('order_events', 'pgtrickle.order_events_received');
 alter table pgtrickle.order_events enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied
     after update or delete on pgtrickle.order_events
     for each row
-    execute function pgtrickle.pgt_inbox_applied('order_events');
+    execute function pgtrickle.pgt_inbox_changed('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor.
--- Writes pgt_inbox_deltas if many messages share one received_at.
--- From inboxes.order_events in the spec.
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor;
+-- writes pgt_inbox_deltas.
 --
--- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
--- messages at once. The cursor only says where to start looking, so that workers do not walk over each other's rows
--- or over what is done. What it has passed is found through the retry queue or, when a claim comes out short, by looking back.
+-- The claim is the row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; what it
+-- has passed is found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-)
+    )
     language plpgsql
     -- Queue tables have useless statistics: pin the one plan that is right.
     set plan_cache_mode = force_generic_plan
@@ -2927,7 +2609,6 @@ declare
     v_died     boolean; -- the first one that came back
     v_count    integer := 0;
     v_rows     integer := 0;
-    v_rescan   bigint;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2945,9 +2626,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (
-                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
-                  ) is null
+                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
+                     is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
@@ -2955,12 +2635,8 @@ begin
         select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
                exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
                coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity') as low_watermark,
+                   select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+               ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
         from pgtrickle.order_events_claim_cursor c
     ) k
@@ -2975,9 +2651,8 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null)
-       and (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now)
-    then
+    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) >
+        extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -3031,9 +2706,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          and (not v_retries or (
-                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
-                  ) is null)
+          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+              i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -3061,8 +2735,8 @@ begin
     -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
     if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
-        select r.last_value into v_rescan from pgtrickle.order_events_rescan_after r;
-        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
+        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >=
+            (select r.last_value from pgtrickle.order_events_rescan_after r) then
             v_now := clock_timestamp();
             v_rows := v_count;
             if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
@@ -3078,9 +2752,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (
-                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id
-                  ) is null)
+                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
+                      q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -3097,10 +2770,8 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval(
-                    'pgtrickle.order_events_rescan_after'::regclass,
-                        greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint
-                );
+                perform setval('pgtrickle.order_events_rescan_after'::regclass,
+                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
     end if;
@@ -3117,7 +2788,6 @@ comment on function pgtrickle.order_events_claim(int4, int4, int4) is
 
 -- Stores a message in inbox order_events; false if its id was there, null if it has none.
 -- Writes pgtrickle.order_events and, for the duplicate rate, pgt_inbox_deltas.
--- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_receive(
     p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
 )
@@ -3146,7 +2816,6 @@ comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text
 -- Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by
 -- it.
 -- Writes pgtrickle.order_events.
--- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_mark_processed(p_event_id text)
     returns boolean
     language plpgsql
@@ -3166,10 +2835,9 @@ comment on function pgtrickle.order_events_mark_processed(text) is
     'Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good '
     'by it. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if
--- another transaction holds the message, -1 if it is processed, null if there is none.
+-- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, of which 3 make a dead letter.
+-- Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none.
 -- Writes pgtrickle.order_events.
--- From inboxes.order_events in the spec.
 create function pgtrickle.order_events_mark_failed(p_event_id text, p_error text)
     returns integer
     language plpgsql
@@ -3195,27 +2863,20 @@ begin
 end;
 $function$;
 comment on function pgtrickle.order_events_mark_failed(text, text) is
-    'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, 3 make a dead letter. 0 if '
-    'another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
+    'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, of which 3 make a dead letter. '
+    'Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
--- From inboxes.order_events in the spec.
 --
--- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
--- sort the whole inbox for the first rows, or compare each message with each one of the retry queue.
+-- Conditions stand in a CASE, which hides them from statistics: by those of a minute ago nothing is pending, and plans would sort all.
 create view pgtrickle.order_events_pending as
 (
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
+    -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
+        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
       and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
@@ -3233,7 +2894,6 @@ comment on view pgtrickle.order_events_pending is
     'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
--- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
@@ -3244,7 +2904,6 @@ comment on view pgtrickle.order_events_dlq is
     'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
--- From inboxes.order_events in the spec.
 create view pgtrickle.order_events_stats as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
@@ -3262,12 +2921,8 @@ from (
         select i.event_type
         from pgtrickle.order_events i
         where i.received_at >= coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'order_events'
-        order by p.no desc
-        limit 1
-    ), '-infinity')
+            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+        ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
@@ -3277,7 +2932,6 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_stats is
     'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-
 select setval('pgtrickle.order_events_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
@@ -3296,27 +2950,20 @@ insert into pgtrickle.pgt_inbox_config (
     'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark',
         'order_events_received'
 );
-
 insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: counts');
-
 insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: retention');
 
 -- Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.
--- From inboxes.payments in the spec.
 --
--- received_at is the clock, not the start of the transaction: messages of one statement keep their order.
---
--- Ids are compared byte by byte: they have no language, and its rules would slow every look-up down.
---
--- Half of each page stays free: marking a message then rewrites it in its page and touches no index (a HOT update),
--- which is what keeps claims cheap. For the same reason no index names processed_at, error or retry_count.
+-- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
+-- keeps claims cheap. Ids are compared byte by byte.
 create table pgtrickle.payments (
     event_id     text        collate "C" primary key,
     event_type   text        not null,
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default clock_timestamp(),
+    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
     error        text,
     retry_count  integer     not null default 0,
@@ -3336,44 +2983,37 @@ comment on table pgtrickle.payments is 'Messages of inbox payments: one row each
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
 
--- Where the next claim of inbox payments starts: received_at in microseconds since 1970.
---
--- A hint, not a truth: a sequence, because its value is seen by all workers at once and costs nothing behind an old transaction.
+-- Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
 comment on sequence pgtrickle.payments_claim_cursor is
-    'Where the next claim of inbox payments starts: received_at in microseconds since 1970. (Sluice: shop in pgtrickle)';
+    'Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970. (Sluice: '
+    'shop in pgtrickle)';
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
 create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
 comment on sequence pgtrickle.payments_rescan_after is
     'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
 
--- Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970.
---
--- A sequence, because it is set by claims that may be rolled back.
+-- Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
 create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
 comment on sequence pgtrickle.payments_alone_until is
-    'Until when claims of inbox payments hand out one at a time what may have come back: seconds since 1970. (Sluice: shop in pgtrickle)';
-
--- What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970.
---
--- A sequence, because a writer must see it at once, whatever its snapshot (see pgt_inbox_settle).
-create sequence pgtrickle.payments_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.payments_high_watermark is
-    'What is received before this moment is late: claims and counts of inbox payments may have passed it; in whole seconds since 1970. '
+    'Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback. '
     '(Sluice: shop in pgtrickle)';
 
--- How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas instead.
---
--- A sequence, because counting in a table would make those who insert wait for each other (see pgt_inbox_summary).
+-- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
+create sequence pgtrickle.payments_high_watermark minvalue 0 start 0;
+comment on sequence pgtrickle.payments_high_watermark is
+    'What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970. '
+    '(Sluice: shop in pgtrickle)';
+
+-- How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
 create sequence pgtrickle.payments_received minvalue 0 start 1;
 comment on sequence pgtrickle.payments_received is
-    'How many messages inbox payments has received, those included whose transaction was rolled back; late ones are counted by deltas '
-    'instead. (Sluice: shop in pgtrickle)';
+    'How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it. '
+    '(Sluice: shop in pgtrickle)';
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
 -- Reads pgtrickle.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
--- From inboxes.payments in the spec.
 --
 -- New messages are counted by the time they were received, see pgt_inbox_settle.
 create function pgtrickle.payments_inserted()
@@ -3388,12 +3028,8 @@ declare
 begin
     if v_is_late then
         v_counted := coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity');
+            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+        ), '-infinity');
         insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values ('payments', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
@@ -3418,12 +3054,10 @@ $function$;
 comment on function pgtrickle.payments_inserted() is
     'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
     'pgtrickle)';
-
 revoke execute on function pgtrickle.payments_inserted() from public;
 
 -- Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.payments; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
--- From inboxes.payments in the spec.
 create function pgtrickle.payments_updated()
     returns trigger
     language plpgsql
@@ -3450,13 +3084,11 @@ begin
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
         from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
+            select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+            union all
+            select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
+                (o.processed_at is not null or o.retry_count >= 3)
+        ) c
         having min(c.event_type collate "C") = max(c.event_type collate "C")
         returning listed, died into v_listed, v_died;
     end if;
@@ -3474,13 +3106,11 @@ begin
                count(*) filter (where c.processed_at is null and c.retry_count < 3),
                count(*) filter (where c.retry_count >= 3)
             from (
-        select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count
-        from new_rows n
-        union all
-        select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-        from old_rows o
-        where (o.processed_at is not null or o.retry_count >= 3)
-    ) c
+                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+                union all
+                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
+                    (o.processed_at is not null or o.retry_count >= 3)
+            ) c
             group by c.event_type
             returning listed, died
         )
@@ -3488,13 +3118,7 @@ begin
     end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    if (
-        select true
-        from pgtrickle.pgt_inbox_retry_queue q
-        where q.inbox_name = 'payments'
-        order by q.due_at
-        limit 1
-    ) then
+    if (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
         delete from pgtrickle.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'payments' and q.event_id = o.event_id
@@ -3510,7 +3134,6 @@ begin
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
-
     if v_died > 0 then
         insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
         select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
@@ -3526,7 +3149,6 @@ end;
 $function$;
 comment on function pgtrickle.payments_updated() is
     'Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
-
 revoke execute on function pgtrickle.payments_updated() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
@@ -3541,7 +3163,7 @@ create trigger sluice_deleted
     after delete on pgtrickle.payments
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.pgt_inbox_deleted('payments');
+    execute function pgtrickle.pgt_inbox_changed('payments');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
@@ -3561,36 +3183,34 @@ create trigger sluice_moved
     after update of event_type, received_at on pgtrickle.payments
     for each row
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.pgt_inbox_moved('payments');
+    execute function pgtrickle.pgt_inbox_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.payments
     for each statement
-    execute function pgtrickle.pgt_inbox_truncated('payments', 'pgtrickle.payments_received');
+    execute function pgtrickle.pgt_inbox_changed('payments', 'pgtrickle.payments_received');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied
     after update or delete on pgtrickle.payments
     for each row
-    execute function pgtrickle.pgt_inbox_applied('payments');
+    execute function pgtrickle.pgt_inbox_changed('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor.
--- Writes pgt_inbox_deltas if many messages share one received_at.
--- From inboxes.payments in the spec.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes
+-- pgt_inbox_deltas.
 --
--- The claim is the row lock and nothing else: it ends with the caller's transaction, and a worker that dies frees its
--- messages at once. The cursor only says where to start looking, so that workers do not walk over each other's rows
--- or over what is done. What it has passed is found through the retry queue or, when a claim comes out short, by looking back.
+-- The claim is the row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; what it
+-- has passed is found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-)
+    )
     language plpgsql
     -- Queue tables have useless statistics: pin the one plan that is right.
     set plan_cache_mode = force_generic_plan
@@ -3619,7 +3239,6 @@ declare
     v_died     boolean; -- the first one that came back
     v_count    integer := 0;
     v_rows     integer := 0;
-    v_rescan   bigint;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -3637,9 +3256,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (
-                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
-                  ) is null
+                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is
+                     null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
@@ -3647,12 +3265,8 @@ begin
         select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
                exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
                coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity') as low_watermark,
+                   select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+               ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
         from pgtrickle.payments_claim_cursor c
     ) k
@@ -3667,9 +3281,8 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null)
-       and (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now)
-    then
+    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) >
+        extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -3722,9 +3335,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          and (not v_retries or (
-                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
-                  ) is null)
+          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
+              i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -3752,8 +3364,8 @@ begin
     -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
     if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
-        select r.last_value into v_rescan from pgtrickle.payments_rescan_after r;
-        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >= v_rescan then
+        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >=
+            (select r.last_value from pgtrickle.payments_rescan_after r) then
             v_now := clock_timestamp();
             v_rows := v_count;
             if (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
@@ -3769,9 +3381,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (
-                      select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id
-                  ) is null)
+                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id
+                      = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
@@ -3787,10 +3398,8 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval(
-                    'pgtrickle.payments_rescan_after'::regclass,
-                        greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint
-                );
+                perform setval('pgtrickle.payments_rescan_after'::regclass,
+                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
     end if;
@@ -3807,7 +3416,6 @@ comment on function pgtrickle.payments_claim(int4, int4, int4) is
 
 -- Stores a message in inbox payments; false if its id was there, null if it has none.
 -- Writes pgtrickle.payments and, for the duplicate rate, pgt_inbox_deltas.
--- From inboxes.payments in the spec.
 create function pgtrickle.payments_receive(
     p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
 )
@@ -3835,7 +3443,6 @@ comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, te
 
 -- Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
--- From inboxes.payments in the spec.
 create function pgtrickle.payments_mark_processed(p_event_id text)
     returns boolean
     language plpgsql
@@ -3855,10 +3462,9 @@ comment on function pgtrickle.payments_mark_processed(text) is
     'Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by '
     'it. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if
--- another transaction holds the message, -1 if it is processed, null if there is none.
+-- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, of which 3 make a dead letter.
+-- Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none.
 -- Writes pgtrickle.payments.
--- From inboxes.payments in the spec.
 create function pgtrickle.payments_mark_failed(p_event_id text, p_error text)
     returns integer
     language plpgsql
@@ -3884,27 +3490,20 @@ begin
 end;
 $function$;
 comment on function pgtrickle.payments_mark_failed(text, text) is
-    'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, 3 make a dead letter. 0 if another '
-    'transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
+    'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, of which 3 make a dead letter. '
+    'Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
--- From inboxes.payments in the spec.
 --
--- Conditions stand in a CASE, which hides them from statistics: those of a minute ago say that nothing is pending, and the planner would
--- sort the whole inbox for the first rows, or compare each message with each one of the retry queue.
+-- Conditions stand in a CASE, which hides them from statistics: by those of a minute ago nothing is pending, and plans would sort all.
 create view pgtrickle.payments_pending as
 (
-    -- Sorted, and with a limit that is none: the planner then serves a reader's limit from the index. Without it, it would
-    -- plan this branch for all rows and scan what is done.
+    -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
-        select p.low_watermark
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
+        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
       and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
@@ -3922,7 +3521,6 @@ comment on view pgtrickle.payments_pending is
     'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
--- From inboxes.payments in the spec.
 create view pgtrickle.payments_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
@@ -3932,7 +3530,6 @@ where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null an
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
 -- Statistics of inbox payments per event type, exact at every moment; processed survives retention.
--- From inboxes.payments in the spec.
 create view pgtrickle.payments_stats as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
@@ -3950,12 +3547,8 @@ from (
         select i.event_type
         from pgtrickle.payments i
         where i.received_at >= coalesce((
-        select p.counted_at
-        from pgtrickle.pgt_inbox_progress p
-        where p.inbox_name = 'payments'
-        order by p.no desc
-        limit 1
-    ), '-infinity')
+            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+        ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
@@ -3965,7 +3558,6 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_stats is
     'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-
 select setval('pgtrickle.payments_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
@@ -3983,14 +3575,10 @@ insert into pgtrickle.pgt_inbox_config (
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'payments_claim_cursor', 'payments_rescan_after', 'payments_alone_until', 'payments_high_watermark', 'payments_received'
 );
-
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
-
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
-
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd02044da221718a5576a9dd707eb1625', 'plain');
-
+values ('shop', '1.0.0', 'be4ffaf5c50a36dc2c268bebb2e8efb6', 'plain');
 select pgtrickle.attach();
 
 commit;
