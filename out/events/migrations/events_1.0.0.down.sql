@@ -24,18 +24,17 @@ begin
         values
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_account_events_drain', 'outbox_account_events_mark_key', 'outbox_publish',
-                'outbox_rows_consumed', 'outbox_shop_events_drain', 'outbox_status', 'pause_group', 'pgt_ask', 'pgt_bury',
-                'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders', 'pgt_give_back_lanes',
-                'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row', 'pgt_group', 'pgt_group_state',
-                'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases',
-                'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap', 'pgt_note_version', 'pgt_outbox_bounds',
-                'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible',
-                'pgt_publication', 'pgt_published_at', 'pgt_publishers', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
-                'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored', 'pgt_running', 'pgt_safe_point', 'pgt_setting',
-                'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes',
-                'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick',
-                'tick_once'
+                'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
+                'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
+                'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
+                'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
+                'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
+                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
+                'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
+                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
+                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
+                'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -108,8 +107,6 @@ $do$;
 
 select events.detach();
 
-drop function events.outbox_account_events_drain(int4);
-drop function events.outbox_shop_events_drain(int4);
 drop view events.outbox_account_events_debezium;
 drop view events.outbox_account_events_cloudevents;
 drop table events.outbox_account_events_archive;
@@ -138,7 +135,6 @@ drop view events.pgt_consumer_status;
 drop view events.pgt_consumer_active_leases;
 drop view events.pgt_consumer_leases;
 drop view events.pgt_consumer_offsets;
-drop function events.outbox_rows_consumed(text, int8, text);
 drop function events.resume_group(text);
 drop function events.pause_group(text);
 drop function events.consumer_heartbeat(text, text);
@@ -170,7 +166,6 @@ drop function events.pgt_reappend(int4, int8, int8);
 drop function events.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events.pgt_ask(text);
-drop function events.pgt_running(xid8[], pg_snapshot);
 drop function events.pgt_count_ids(int8multirange);
 drop function events.pgt_lost_by(text[], text);
 drop function events.pgt_require_read_committed(text);
@@ -182,6 +177,7 @@ drop function events.pgt_outbox_counts(text);
 drop function events.pgt_outbox_sizes();
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events.pgt_publication(name, regclass, bool);
+drop function events.pgt_outbox_drain(text, int4);
 drop function events.pgt_safe_point(text, bool);
 drop function events.pgt_group_state(events.pgt_consumer_groups);
 drop function events.pgt_lease_heads(events.pgt_consumer_groups);

@@ -24,18 +24,17 @@ begin
         values
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_account_events_drain', 'outbox_account_events_mark_key', 'outbox_publish',
-                'outbox_rows_consumed', 'outbox_shop_events_drain', 'outbox_status', 'pause_group', 'pgt_ask', 'pgt_bury',
-                'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders', 'pgt_give_back_lanes',
-                'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row', 'pgt_group', 'pgt_group_state',
-                'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases',
-                'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap', 'pgt_note_version', 'pgt_outbox_bounds',
-                'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible',
-                'pgt_publication', 'pgt_published_at', 'pgt_publishers', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
-                'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored', 'pgt_running', 'pgt_safe_point', 'pgt_setting',
-                'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes',
-                'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick',
-                'tick_once'
+                'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
+                'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
+                'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
+                'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
+                'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
+                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
+                'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
+                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
+                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
+                'seek_offset', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -902,6 +901,79 @@ $function$;
 comment on function events.pgt_safe_point(text, bool) is
     'The id up to which every group has committed an outbox, which retention may delete; without groups, all. (Sluice: events in events)';
 
+-- Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many.
+-- Reads pgt_outbox_config, pgt_lease_log, pgt_consumer_dead_letters; deletes from the outbox, pgt_consumer_claim_check_acks.
+-- Keeps dead letters, unless setting outbox_force_retention is on.
+create function events.pgt_outbox_drain(p_outbox text, p_batch_size integer)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
+    v_schema name;
+    v_table  name;
+    v_keep   interval;
+    v_before timestamptz;
+    v_upto   bigint;
+    v_dead   int8multirange;
+    v_ids    bigint[];
+    v_count  bigint;
+begin
+    select o.outbox_schema, o.outbox_table_name,
+           coalesce(o.retention, make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer))
+    into v_schema, v_table, v_keep
+    from events.pgt_outbox_config o
+    where o.outbox_name = p_outbox and to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) is not null;
+    v_before := now() - v_keep;
+    if v_keep is null or v_keep <= interval '0' then -- not enabled, or kept for ever
+        return 0::bigint;
+    end if;
+    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    select case when v_force then 9223372036854775807 else events.pgt_safe_point(p_outbox, false) end,
+           range_agg(int8range(d.id, d.id, '[]')) filter (where not v_force)
+    into v_upto, v_dead
+    from events.pgt_consumer_dead_letters d
+    join events.pgt_consumer_groups g on g.group_name = d.group_name
+    where g.outbox_name = p_outbox;
+    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
+    execute format($$
+        select array(
+            select w.id
+            from (
+                select e.id, e.created_at
+                from %1$I.%2$I e
+                where e.id <= $1 and not e.id <@ $2
+                order by e.id
+                limit $3 + 1000::bigint
+            ) w
+            where w.created_at < $4
+            order by w.id
+            limit $3
+        )$$, v_schema, v_table)
+    into v_ids
+    using v_upto, coalesce(v_dead, '{}'), p_batch_size, v_before;
+    case p_outbox
+        when 'account_events' then
+            insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
+            from events.outbox_account_events e
+            where e.id = any (v_ids) and e.id > events.pgt_safe_point(p_outbox, true);
+        else
+            null;
+    end case;
+    execute format('delete from %I.%I e where e.id = any ($1)', v_schema, v_table) using v_ids;
+    get diagnostics v_count = row_count;
+    delete from events.pgt_consumer_claim_check_acks a where a.outbox_name = p_outbox and a.outbox_id = any (v_ids);
+    return v_count;
+end;
+$function$;
+comment on function events.pgt_outbox_drain(text, int4) is
+    'Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many. (Sluice: events in '
+    'events)';
+
 -- Creates the publication of an outbox if it is missing, and adds the outbox's table. Refuses one that extension events did not create.
 -- Reads pg_publication, pgt_origin. Ours has the table, or, after a restore, no table and the same owner.
 create function events.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
@@ -1193,20 +1265,6 @@ as $function$
 $function$;
 comment on function events.pgt_count_ids(int8multirange) is 'The number of ids in ranges. (Sluice: events in events)';
 
--- The transactions among p_xids that run in a snapshot.
-create function events.pgt_running(p_xids xid8[], p_snapshot pg_snapshot)
-    returns xid8[]
-    language sql
-    immutable
-    strict
-as $function$
-    select coalesce(array_agg(x.xid order by x.xid), '{}')
-    from unnest(p_xids) x (xid)
-    where not pg_visible_in_snapshot(x.xid, p_snapshot)
-$function$;
-comment on function events.pgt_running(xid8[], pg_snapshot) is
-    'The transactions among p_xids that run in a snapshot. (Sluice: events in events)';
-
 -- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others.
 -- Reads pg_locks.
 create function events.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
@@ -1380,9 +1438,11 @@ begin
         narrowed as (
             select l.ids,
                    case
-                       when p_xids is null or upper(l.ids) - 1 > p_drawn then events.pgt_running(l.xids, p_snapshot)
-                       when l.vxids is not null or l.xids is null and p_vxids = '{}' then p_xids
-                       when l.xids is not null then events.pgt_running(l.xids, p_snapshot)
+                       when p_xids is not null and upper(l.ids) - 1 <= p_drawn and
+                           (l.vxids is not null or l.xids is null and p_vxids = '{}')
+                           then p_xids
+                       when l.xids is not null
+                           then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
                    end as xids,
                    case
                        when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
@@ -2559,15 +2619,15 @@ begin
     if not exists (select from events.pgt_consumers c where c.group_no = v_group and c.consumer_id = p_consumer) then
         perform events.pgt_register(v_group, p_consumer);
     end if;
-    -- Where it is just being written, it is heard of.
-    perform
-    from events.pgt_consumers c
-    where c.group_no = v_group and c.consumer_id = p_consumer
-      and (c.heartbeat_at is null or c.heartbeat_at < clock_timestamp() - interval '10 seconds')
-    for update skip locked;
-    if found then
-        update events.pgt_consumers c set heartbeat_at = clock_timestamp() where c.group_no = v_group and c.consumer_id = p_consumer;
-    end if;
+    update events.pgt_consumers c
+    set heartbeat_at = clock_timestamp()
+    where c.ctid = (
+        select k.ctid
+        from events.pgt_consumers k
+        where k.group_no = v_group and k.consumer_id = p_consumer
+          and (k.heartbeat_at is null or k.heartbeat_at < clock_timestamp() - interval '10 seconds')
+        for update skip locked -- another session records one at this moment
+    );
 end;
 $function$;
 comment on function events.consumer_heartbeat(text, text) is
@@ -2602,53 +2662,6 @@ begin
 end;
 $function$;
 comment on function events.resume_group(text) is 'Resumes a paused group. (Sluice: events in events)';
-
--- Records that a group has read the rows of a claim check. Idempotent.
--- Reads the outbox; writes pgt_consumer_claim_check_acks.
-create function events.outbox_rows_consumed(p_stream_table text, p_outbox_id bigint, p_group text default null)
-    returns void
-    language plpgsql
-as $function$
-declare
-    v_outbox text := events.pgt_outbox_name(p_stream_table);
-    v_check  boolean; -- null if retention has deleted it: then nothing has to be noted
-    v_groups text[] := array(select g.group_name from events.pgt_consumer_groups g where g.outbox_name = v_outbox);
-begin
-    if p_group is not null and (events.pgt_group(p_group)).outbox_name <> v_outbox then
-        raise exception using
-            errcode = '22023',
-            message = 'p_group does not consume this outbox: ' || p_group,
-            detail = 'Outbox ' || v_outbox || '.',
-            hint = 'Its groups: ' || array_to_string(v_groups, ', ') || '.';
-    elsif p_group is null and cardinality(v_groups) <> 1 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_group must not be null',
-            detail = format('Outbox %s has %s groups.', v_outbox, cardinality(v_groups)),
-            hint = 'Say whose acknowledgement it is.';
-    elsif p_outbox_id is null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_outbox_id must not be null',
-            detail = 'Outbox ' || v_outbox || '.',
-            hint = 'Give the id of the claim check.';
-    end if;
-    v_check := false;
-    if not coalesce(v_check, p_outbox_id between 1 and events.pgt_outbox_drawn(v_outbox)) then
-        raise exception using
-            errcode = '22023',
-            message = 'p_outbox_id is no claim check: ' || p_outbox_id,
-            detail = 'Outbox ' || v_outbox || '.',
-            hint = 'Give the id of a row whose is_claim_check is true.';
-    end if;
-    insert into events.pgt_consumer_claim_check_acks (group_name, outbox_name, outbox_id)
-    select coalesce(p_group, v_groups[1]), v_outbox, p_outbox_id
-    where v_check
-    on conflict do nothing;
-end;
-$function$;
-comment on function events.outbox_rows_consumed(text, int8, text) is
-    'Records that a group has read the rows of a claim check. Idempotent. (Sluice: events in events)';
 
 -- The consumers of each group and how far each has committed.
 --
@@ -3284,7 +3297,7 @@ begin
         call events.pgt_commit();
         loop
             begin
-                v_rows := events.outbox_shop_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
@@ -3311,7 +3324,7 @@ begin
         call events.pgt_commit();
         loop
             begin
-                v_rows := events.outbox_account_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('account_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
@@ -3376,7 +3389,7 @@ begin
         -- One transaction: a bounded part of the work, the rest waits for the next pass.
         for v_round in 1..100 loop
             begin
-                v_rows := events.outbox_shop_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
@@ -3401,7 +3414,7 @@ begin
         -- One transaction: a bounded part of the work, the rest waits for the next pass.
         for v_round in 1..100 loop
             begin
-                v_rows := events.outbox_account_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('account_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
@@ -3620,119 +3633,8 @@ insert into events.pgt_outboxes (
 
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 
--- Deletes one batch of outbox shop_events: rows past their retention that every group has committed. Returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
--- From outboxes.shop_events in the spec. Keeps dead letters, unless setting outbox_force_retention is on.
-create function events.outbox_shop_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_keep   interval := coalesce(
-        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'shop_events'),
-        interval '24 hours'
-    );
-    v_before timestamptz := now() - v_keep;
-    v_ids    bigint[];
-    v_count  bigint;
-begin
-    if v_keep <= interval '0' then -- kept for ever
-        return 0::bigint;
-    end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
-    v_ids := array(
-        select w.id
-        from (
-            select e.id, e.created_at
-            from events.outbox_shop_events e
-            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('shop_events', false) end)
-              and (v_force or not exists (
-                  select
-                  from events.pgt_consumer_dead_letters d
-                  join events.pgt_consumer_groups g on g.group_name = d.group_name
-                  where g.outbox_name = 'shop_events' and d.id = e.id
-              ))
-            order by e.id
-            limit p_batch_size + 1000::bigint
-        ) w
-        where w.created_at < v_before
-        order by w.id
-        limit p_batch_size
-    );
-    delete from events.outbox_shop_events e where e.id = any (v_ids);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function events.outbox_shop_events_drain(int4) is
-    'Deletes one batch of outbox shop_events: rows past their retention that every group has committed. Returns how many. (Sluice: events '
-    'in events)';
-
--- Deletes one batch of outbox account_events: rows past their retention that every group has committed. Returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes
--- events.outbox_account_events_archive.
--- From outboxes.account_events in the spec. Keeps dead letters, unless setting outbox_force_retention is on.
-create function events.outbox_account_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_keep   interval := coalesce(
-        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'account_events'),
-        make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer)
-    );
-    v_before timestamptz := now() - v_keep;
-    v_ids    bigint[];
-    v_count  bigint;
-begin
-    if v_keep <= interval '0' then -- kept for ever
-        return 0::bigint;
-    end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
-    v_ids := array(
-        select w.id
-        from (
-            select e.id, e.created_at
-            from events.outbox_account_events e
-            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('account_events', false) end)
-              and (v_force or not exists (
-                  select
-                  from events.pgt_consumer_dead_letters d
-                  join events.pgt_consumer_groups g on g.group_name = d.group_name
-                  where g.outbox_name = 'account_events' and d.id = e.id
-              ))
-            order by e.id
-            limit p_batch_size + 1000::bigint
-        ) w
-        where w.created_at < v_before
-        order by w.id
-        limit p_batch_size
-    );
-    insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
-    select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
-    from events.outbox_account_events e
-    where e.id = any (v_ids) and e.id > events.pgt_safe_point('account_events', true);
-    delete from events.outbox_account_events e where e.id = any (v_ids);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function events.outbox_account_events_drain(int4) is
-    'Deletes one batch of outbox account_events: rows past their retention that every group has committed. Returns how many. (Sluice: '
-    'events in events)';
-
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'a1f0bf2f0a7a6a05ae6781f48105bbe2', 'plain');
+values ('events', '1.0.0', '3754bce6c7ca75266271a7e071ad615b', 'plain');
 
 select events.attach();
 
