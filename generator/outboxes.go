@@ -35,7 +35,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 		Extension: s.Extension.Name, SchemaName: s.Extension.Schema, Path: "outboxes." + o.Name, Name: o.Name, Event: true,
 		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
-		Publication: spec.DerivedName(s.Extension.Name + "_" + table), DrainFn: in(table + "_drain"),
+		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
 	}
 	if o.OrderingKey != "" {
 		v.MarkFn, v.KeyLock = in(table+"_mark_key"), keyLock(s, o)
@@ -111,7 +111,7 @@ func (b *builder) outbox(o render.Outbox) {
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
-		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_drawn", "outbox/pgt_outbox_seen", "outbox/pgt_outbox_visible", "outbox/pgt_outbox_ahead",
+		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_drawn", "outbox/pgt_outbox_visible",
 		"outbox/pgt_published_at", "outbox/pgt_publishers",
 	} {
 		b.add(name+".sql", view)
@@ -132,8 +132,12 @@ func (b *builder) consumerGroups(view render.Extension) {
 			b.add("outbox/segment.sql", o)
 			b.add("outbox/retire.sql", o)
 		}
-		b.add("outbox/drain.sql", o)
 	}
+	if len(view.MadeOutboxes()) > 0 {
+		b.add("outbox/pgt_awaits_ack.sql", view)
+		b.add("group/outbox_rows_consumed.sql", view)
+	}
+	b.add("outbox/pgt_outbox_drain.sql", view)
 	if len(view.EventOutboxes()) > 0 {
 		b.add("outbox/pgt_publication.sql", view)
 		b.add("outbox/outbox_publish.sql", view)
@@ -146,8 +150,8 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_lost_by", "pgt_count_ids", "pgt_running", "pgt_ask", "pgt_bury", "pgt_lock_leases", "pgt_take_over",
-		"pgt_reappend", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row", "pgt_grant_again", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_register", "pgt_check_poll",
+		"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_bury", "pgt_lock_leases",
+		"pgt_reappend", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row", "pgt_grant_again", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_register",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
@@ -157,8 +161,8 @@ func (b *builder) consumerGroups(view render.Extension) {
 		}
 	}
 	for _, name := range []string{
-		"pgt_start", "pgt_make_group", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_has_lease", "pgt_raise_lease_lost", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
-		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group", "outbox_rows_consumed",
+		"pgt_start", "pgt_make_group", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
+		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
 		"pgt_gap_holders", "pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",
 	} {

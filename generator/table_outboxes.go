@@ -31,7 +31,6 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		Table: in(names.Table), DeltaRows: in(names.DeltaRows), Latest: in(names.Latest), IDs: in(names.IDs), Pending: in(names.Pending),
 		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
 		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), TellFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
-		DrainFn: p.in(base + "_drain"),
 	}
 	if o.Immediate {
 		for _, event := range []string{"insert", "update", "delete", "truncate"} {

@@ -42,7 +42,6 @@ type Outbox struct {
 	FlushFn                                               Name // in immediate mode
 	Changed                                               []Changed
 	Publication                                           string
-	DrainFn                                               Name
 	Default                                               Name   // what lies beyond the segments; of an outbox that has these, as what follows
 	SegmentName                                           string // begins their names
 	SegmentFn, RetireFn                                   Name
@@ -176,6 +175,11 @@ func (e Extension) OrderedOutboxes() []Outbox {
 
 // SegmentedOutboxes are those that are partitioned by ranges of ids.
 func (e Extension) SegmentedOutboxes() []Outbox { return e.outboxes(Outbox.Segmented) }
+
+// ArchivedOutboxes are those whose rows are archived if nobody consumes them.
+func (e Extension) ArchivedOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.Archive.Name != "" })
+}
 
 // PlainOutboxes are those that do not.
 func (e Extension) PlainOutboxes() []Outbox {

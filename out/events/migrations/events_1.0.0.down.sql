@@ -24,19 +24,17 @@ begin
         values
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_account_events_drain', 'outbox_account_events_mark_key', 'outbox_publish',
-                'outbox_rows_consumed', 'outbox_shop_events_drain', 'outbox_status', 'pause_group', 'pgt_ask', 'pgt_bury',
-                'pgt_check_origin', 'pgt_check_poll', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
+                'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
+                'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
                 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_has_lease', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting',
-                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
-                'pgt_note_version', 'pgt_outbox_ahead', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name',
-                'pgt_outbox_next', 'pgt_outbox_seen', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at',
-                'pgt_publishers', 'pgt_raise_lease_lost', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
-                'pgt_require_read_committed', 'pgt_restored', 'pgt_running', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check',
-                'pgt_settle', 'pgt_start', 'pgt_take_over', 'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes',
-                'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick',
-                'tick_once'
+                'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
+                'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
+                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
+                'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
+                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
+                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
+                'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -109,8 +107,6 @@ $do$;
 
 select events.detach();
 
-drop function events.outbox_account_events_drain(int4);
-drop function events.outbox_shop_events_drain(int4);
 drop view events.outbox_account_events_debezium;
 drop view events.outbox_account_events_cloudevents;
 drop table events.outbox_account_events_archive;
@@ -139,7 +135,6 @@ drop view events.pgt_consumer_status;
 drop view events.pgt_consumer_active_leases;
 drop view events.pgt_consumer_leases;
 drop view events.pgt_consumer_offsets;
-drop function events.outbox_rows_consumed(text, int8, text);
 drop function events.resume_group(text);
 drop function events.pause_group(text);
 drop function events.consumer_heartbeat(text, text);
@@ -149,8 +144,7 @@ drop function events.replay_dead_letters(text, int8[]);
 drop function events.reject_rows(text, text, int8[], text, int8);
 drop function events.commit_offset(text, text, int8, int8);
 drop function events.pgt_commit_again(text, text, int8, int8);
-drop function events.pgt_raise_lease_lost(text, text);
-drop function events.pgt_has_lease(int4, text, int8);
+drop function events.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8);
 drop function events.poll_outbox(text, text, int4, int4);
 drop function events.drop_consumer_group(text, bool);
 drop function events.create_consumer_group(text, text, text, int4);
@@ -159,7 +153,6 @@ drop function events.pgt_start(events.pgt_consumer_groups, int8);
 drop function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval");
 drop function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);
 drop function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
-drop function events.pgt_check_poll(text, text);
 drop function events.pgt_register(int4, text);
 drop function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4);
 drop function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8);
@@ -170,11 +163,9 @@ drop function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4)
 drop function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[]);
 drop function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
 drop function events.pgt_reappend(int4, int8, int8);
-drop function events.pgt_take_over(events.pgt_consumer_groups, text);
 drop function events.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events.pgt_ask(text);
-drop function events.pgt_running(xid8[], pg_snapshot);
 drop function events.pgt_count_ids(int8multirange);
 drop function events.pgt_lost_by(text[], text);
 drop function events.pgt_require_read_committed(text);
@@ -186,6 +177,7 @@ drop function events.pgt_outbox_counts(text);
 drop function events.pgt_outbox_sizes();
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events.pgt_publication(name, regclass, bool);
+drop function events.pgt_outbox_drain(text, int4);
 drop function events.pgt_safe_point(text, bool);
 drop function events.pgt_group_state(events.pgt_consumer_groups);
 drop function events.pgt_lease_heads(events.pgt_consumer_groups);
@@ -196,9 +188,7 @@ drop function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestampt
 drop function events.pgt_outbox_next(text, int8, int4);
 drop function events.pgt_publishers(text);
 drop function events.pgt_published_at(text, int8);
-drop function events.pgt_outbox_ahead(text, int8, int8multirange);
 drop function events.pgt_outbox_visible(text, int8multirange, int4);
-drop function events.pgt_outbox_seen(text, int8, int8, int4);
 drop function events.pgt_outbox_drawn(text);
 drop function events.pgt_outbox_bounds(text);
 drop table events.pgt_consumer_dead_letters;

@@ -24,19 +24,17 @@ begin
         values
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_account_events_drain', 'outbox_account_events_mark_key', 'outbox_publish',
-                'outbox_rows_consumed', 'outbox_shop_events_drain', 'outbox_status', 'pause_group', 'pgt_ask', 'pgt_bury',
-                'pgt_check_origin', 'pgt_check_poll', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
+                'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
+                'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
                 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_has_lease', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting',
-                'pgt_lanes_seen', 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
-                'pgt_note_version', 'pgt_outbox_ahead', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drawn', 'pgt_outbox_name',
-                'pgt_outbox_next', 'pgt_outbox_seen', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at',
-                'pgt_publishers', 'pgt_raise_lease_lost', 'pgt_reappend', 'pgt_register', 'pgt_require_consumer',
-                'pgt_require_read_committed', 'pgt_restored', 'pgt_running', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check',
-                'pgt_settle', 'pgt_start', 'pgt_take_over', 'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes',
-                'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick',
-                'tick_once'
+                'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
+                'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
+                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
+                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
+                'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
+                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
+                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
+                'seek_offset', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -326,7 +324,7 @@ $function$;
 comment on function events.pgt_restored() is
     'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: events in events)';
 
--- The outboxes that extension events can have, one row each, as the spec has them; pgt_outbox_config shows those that are enabled.
+-- The outboxes that extension events can have, one row each, as in the spec; pgt_outbox_config shows those that are enabled.
 create table events.pgt_outboxes (
     outbox_name           text not null primary key,
     kind                  text not null check (kind in ('event', 'stream_table')),
@@ -345,13 +343,12 @@ create table events.pgt_outboxes (
     idle_after            interval,
     idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict'))
 );
-comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as the spec has them; '
-    'pgt_outbox_config shows those that are enabled. (Sluice: events in events)';
+comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as in the spec; pgt_outbox_config '
+    'shows those that are enabled. (Sluice: events in events)';
 
--- The outboxes that are enabled, one row each.
+-- The enabled outboxes, one row each.
 --
--- full_refresh_due: the next row is the whole stream table, since some changes were not written. notified_id: rows up to there were
--- notified. storage_critical: the alert was given.
+-- full_refresh_due: the next row is the whole stream table, as changes were not written. notified_id: rows up to there were notified.
 create table events.pgt_outbox_state (
     outbox_name      text        not null primary key,
     enabled_at       timestamptz not null default now(),
@@ -360,7 +357,7 @@ create table events.pgt_outbox_state (
     notified_id      bigint      not null default 0,
     storage_critical boolean     not null default false
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_outbox_state is 'The outboxes that are enabled, one row each. (Sluice: events in events)';
+comment on table events.pgt_outbox_state is 'The enabled outboxes, one row each. (Sluice: events in events)';
 
 -- The enabled outboxes of extension events.
 create view events.pgt_outbox_config as
@@ -389,12 +386,9 @@ comment on view events.pgt_outbox_config is 'The enabled outboxes of extension e
 create sequence events.pgt_group_no as integer;
 comment on sequence events.pgt_group_no is 'Numbers of consumer groups. (Sluice: events in events)';
 
--- The consumer groups of extension events, one row each.
+-- The consumer groups of extension events, one row each. No table refers to it by a foreign key: restores load tables in any order.
 --
--- What belongs to a group does not refer to it by foreign keys: rows of extensions' tables are restored in any order, and each grant
--- would lock the group's row. drop_consumer_group deletes it all.
---
--- group_no: what the lease log knows it by. start_id: claim checks up to there need no acknowledgement of it.
+-- group_no: the group in the lease log. start_id: claim checks up to there need no acknowledgement.
 create table events.pgt_consumer_groups (
     group_name        text        not null primary key,
     group_id          uuid        not null unique default gen_random_uuid(),
@@ -408,21 +402,17 @@ create table events.pgt_consumer_groups (
     last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
     idle              boolean     not null default false -- the alert was given
 );
-comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
+comment on table events.pgt_consumer_groups is
+    'The consumer groups of extension events, one row each. No table refers to it by a foreign key: restores load tables in any order. '
+    '(Sluice: events in events)';
 
--- What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on
--- the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick().
+-- Leases of each consumer group, one row per granted batch; the newest row of a lane is the group's cursor there.
 --
--- lane: 0, or with an ordering key the hash of the key. cur: ids up to there were looked at. floor_no: no row below it is open.
--- state: leased (to nobody, if consumer is null), gap (ids that were drawn and not to be seen), held (rows of an ordered outbox that may
--- not
--- pass others of their keys, which are in a gap), done.
--- ids: those it is about; of an ordered outbox, those of its lane among them. lease_id: one for all that a poll granted.
--- xids: the transactions without whose end nothing changes in a gap, or among held rows; null if that is not known yet. vxids: the virtual
--- ones that
--- may publish, too, and had no number when they were looked for. until: when a lease ends, or when the publishers of a gap are looked for
--- next.
--- lost_by: consumers whose time ran out. No constraint is checked on each row: a reference would lock the group's row with each poll.
+-- lane: 0, or the hash of the ordering key. cur: the highest id looked at. floor_no: no row below it is open. ids: the ids of the row.
+-- state: leased (due if consumer_id is null), gap (ids drawn but not visible), held (ordered rows that wait for a gap), done.
+-- xids: transactions that a gap or held row waits for; null if unknown. vxids: virtual ids of publishers that had no transaction id yet.
+-- until: end of the lease, or when to look for a gap's publishers again. lost_by: consumers that lost it. lease_id: one per poll.
+-- Polls append, so their cost does not depend on old transactions. A foreign key would lock the group's row in each poll.
 create table events.pgt_lease_log (
     group_no     integer        not null,
     lane         smallint       not null default 0,
@@ -444,11 +434,10 @@ create table events.pgt_lease_log (
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
 comment on table events.pgt_lease_log is
-    'What each consumer group was granted: one row for each batch, the newest row of a lane is where it stands. Only ever appended to on '
-    'the way of polls, so that polls cost the same behind however old a transaction; finished rows are trimmed by tick(). (Sluice: events '
-    'in events)';
+    'Leases of each consumer group, one row per granted batch; the newest row of a lane is the group''s cursor there. (Sluice: events in '
+    'events)';
 
--- The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats.
+-- The consumers of each group: their heartbeats, and what the trimmed part of the lease log had of them.
 create table events.pgt_consumers (
     group_no       integer     not null,
     consumer_id    text        not null,
@@ -461,7 +450,7 @@ create table events.pgt_consumers (
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
 comment on table events.pgt_consumers is
-    'The consumers of each group: what the lease log told of them before it was trimmed, and their heartbeats. (Sluice: events in events)';
+    'The consumers of each group: their heartbeats, and what the trimmed part of the lease log had of them. (Sluice: events in events)';
 
 -- Claim checks that a consumer group has read to the end: retention keeps the others.
 create table events.pgt_consumer_claim_check_acks (
@@ -474,8 +463,7 @@ create table events.pgt_consumer_claim_check_acks (
 comment on table events.pgt_consumer_claim_check_acks is
     'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
 
--- Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and
--- replay_dead_letters gives them back.
+-- Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back.
 create table events.pgt_consumer_dead_letters (
     group_name   text        not null,
     id           bigint      not null,
@@ -492,10 +480,10 @@ create table events.pgt_consumer_dead_letters (
     primary key (group_name, id)
 );
 comment on table events.pgt_consumer_dead_letters is
-    'Rows that a consumer group has given up: rejected, or granted max_attempts times and never committed. They stay in the outbox, and '
-    'replay_dead_letters gives them back. (Sluice: events in events)';
+    'Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back. '
+    '(Sluice: events in events)';
 
--- The lowest and highest id that an outbox shows; nulls if it is empty or not enabled.
+-- The lowest and highest visible id of an outbox; null if it is empty or not enabled.
 -- Reads the outbox.
 create function events.pgt_outbox_bounds(p_outbox text, out first_id bigint, out last_id bigint)
     language plpgsql
@@ -513,9 +501,9 @@ begin
 end;
 $function$;
 comment on function events.pgt_outbox_bounds(text) is
-    'The lowest and highest id that an outbox shows; nulls if it is empty or not enabled. (Sluice: events in events)';
+    'The lowest and highest visible id of an outbox; null if it is empty or not enabled. (Sluice: events in events)';
 
--- The last id that was drawn for an outbox; 0 if none, or if it is not enabled.
+-- The last id drawn for an outbox; 0 if none, or if it is not enabled.
 -- Reads the sequence of the outbox.
 create function events.pgt_outbox_drawn(p_outbox text)
     returns bigint
@@ -534,38 +522,9 @@ begin
 end;
 $function$;
 comment on function events.pgt_outbox_drawn(text) is
-    'The last id that was drawn for an outbox; 0 if none, or if it is not enabled. (Sluice: events in events)';
+    'The last id drawn for an outbox; 0 if none, or if it is not enabled. (Sluice: events in events)';
 
--- The next p_limit ids of an outbox after one and up to another.
--- Reads the outbox.
-create function events.pgt_outbox_seen(
-    p_outbox text,
-    p_after bigint,
-    p_upto bigint,
-    p_limit integer,
-    out ids int8multirange,
-    out last_id bigint
-)
-    language plpgsql
-    stable
-as $function$
-begin
-    case p_outbox
-        when 'shop_events' then
-            select range_agg(int8range(s.id, s.id, '[]')), max(s.id)
-            into ids, last_id
-            from (select e.id from events.outbox_shop_events e where e.id > p_after and e.id <= p_upto order by e.id limit p_limit) s;
-        when 'account_events' then
-            select range_agg(int8range(s.id, s.id, '[]')), max(s.id)
-            into ids, last_id
-            from (select e.id from events.outbox_account_events e where e.id > p_after and e.id <= p_upto order by e.id limit p_limit) s;
-    end case;
-end;
-$function$;
-comment on function events.pgt_outbox_seen(text, int8, int8, int4) is
-    'The next p_limit ids of an outbox after one and up to another. (Sluice: events in events)';
-
--- Those of some ids that an outbox has, p_limit at most; null if none.
+-- The ids among p_ids that an outbox shows, the first p_limit; null if none.
 -- Reads the outbox.
 create function events.pgt_outbox_visible(p_outbox text, p_ids int8multirange, p_limit integer default null)
     returns int8multirange
@@ -601,62 +560,7 @@ begin
 end;
 $function$;
 comment on function events.pgt_outbox_visible(text, int8multirange, int4) is
-    'Those of some ids that an outbox has, p_limit at most; null if none. (Sluice: events in events)';
-
--- How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of others.
--- Reads the outbox.
-create function events.pgt_outbox_ahead(p_outbox text, p_after bigint, p_among int8multirange, out row_count bigint)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-declare
-    v_ahead record;
-    v_among record;
-    v_last  bigint;
-begin
-    case p_outbox
-        when 'shop_events' then
-            select count(*) as row_count, max(s.id) as last_id into v_ahead from
-                (select e.id from events.outbox_shop_events e where e.id > p_after order by e.id limit 1000) s;
-            select count(*) as row_count, max(s.id) as last_id
-            into v_among
-            from (select e.id from unnest(p_among) r cross join lateral
-                (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                lower(r)) e limit 1000) s;
-            if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
-                v_last := (select max(e.id) from events.outbox_shop_events e);
-            end if;
-        when 'account_events' then
-            select count(*) as row_count, max(s.id) as last_id into v_ahead from
-                (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit 1000) s;
-            select count(*) as row_count, max(s.id) as last_id
-            into v_among
-            from (select e.id from unnest(p_among) r cross join lateral
-                (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                lower(r)) e limit 1000) s;
-            if v_ahead.row_count = 1000 or v_among.row_count = 1000 then
-                v_last := (select max(e.id) from events.outbox_account_events e);
-            end if;
-    end case;
-    row_count := v_ahead.row_count + v_among.row_count;
-    if v_ahead.row_count = 1000 then
-        row_count := row_count + v_last - v_ahead.last_id;
-    end if;
-    if v_among.row_count = 1000 then
-        row_count := row_count + coalesce((
-            select sum(upper(r) - lower(r))
-            from unnest(p_among * int8multirange(int8range(v_among.last_id, v_last, '(]'))) r
-        ), 0)::bigint;
-    end if;
-end;
-$function$;
-comment on function events.pgt_outbox_ahead(text, int8, int8multirange) is
-    'How many rows an outbox shows above an id, and how many among some ids: the first thousand of each are counted, and the ids of '
-    'others. (Sluice: events in events)';
+    'The ids among p_ids that an outbox shows, the first p_limit; null if none. (Sluice: events in events)';
 
 -- When the first row of an outbox above an id was published; null if there is none.
 -- Reads the outbox.
@@ -680,12 +584,8 @@ $function$;
 comment on function events.pgt_published_at(text, int8) is
     'When the first row of an outbox above an id was published; null if there is none. (Sluice: events in events)';
 
--- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew an
--- id.
--- xid is null until they have one; marks are those of the keys that they have published to an ordered outbox.
--- Reads pg_locks.
---
--- Transactions that wrote elsewhere only, however old, are not among them.
+-- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, taken before an id is drawn.
+-- Reads pg_locks. xid is null until there is one; marks: those of the keys published to an ordered outbox.
 create function events.pgt_publishers(p_outbox text)
     returns table (vxid text, xid xid8, pid integer, marks int4multirange)
     language plpgsql
@@ -731,11 +631,10 @@ begin
 end;
 $function$;
 comment on function events.pgt_publishers(text) is
-    'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, which they took before they drew '
-    'an id. xid is null until they have one; marks are those of the keys that they have published to an ordered outbox. (Sluice: events in '
-    'events)';
+    'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, taken before an id is drawn. '
+    '(Sluice: events in events)';
 
--- The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are.
+-- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number.
 -- Reads the outbox.
 create function events.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
     language plpgsql
@@ -751,23 +650,13 @@ begin
 end;
 $function$;
 comment on function events.pgt_outbox_next(text, int8, int4) is
-    'The last of the next rows of an ordered outbox after an id, p_limit at most, and how many they are. (Sluice: events in events)';
+    'The last of the next rows of an ordered outbox after an id, p_limit at most, and their number. (Sluice: events in events)';
 
--- What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes of
--- their keys.
--- Returns the numbers of those gaps and held rows, too, and the snapshot.
+-- The visible ids of an ordered outbox after one and up to another, and of gaps and held rows that may have changed, with key hashes.
 -- Reads the outbox, pgt_lease_log.
 create function events.pgt_lanes_seen(
-    p_group events.pgt_consumer_groups,
-    p_floor_no bigint,
-    p_now timestamptz,
-    p_after bigint,
-    p_upto bigint,
-    out ids bigint[],
-    out hashes bigint[],
-    out gaps bigint[],
-    out held bigint[],
-    out snapshot pg_snapshot
+    p_group events.pgt_consumer_groups, p_floor_no bigint, p_now timestamptz, p_after bigint, p_upto bigint, out ids bigint[],
+    out hashes bigint[], out gaps bigint[], out held bigint[], out snapshot pg_snapshot
 )
     language plpgsql
     stable -- so all is of the caller's snapshot: a row that is seen is seen with all that came before it under the same lock
@@ -796,11 +685,10 @@ begin
 end;
 $function$;
 comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is
-    'What an ordered outbox shows of the ids after one and up to another, and of gaps and held rows that may have changed; with the hashes '
-    'of their keys. Returns the numbers of those gaps and held rows, too, and the snapshot. (Sluice: events in events)';
+    'The visible ids of an ordered outbox after one and up to another, and of gaps and held rows that may have changed, with key hashes. '
+    '(Sluice: events in events)';
 
--- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not
--- among them.
+-- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another, without p_apart; null if there are none.
 -- Reads the outbox.
 create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart
     int8multirange[])
@@ -833,19 +721,13 @@ begin
 end;
 $function$;
 comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is
-    'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another; null if there are none. p_apart are not '
-    'among them. (Sluice: events in events)';
+    'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another, without p_apart; null if there are none. '
+    '(Sluice: events in events)';
 
--- The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them.
+-- The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart.
 -- Reads the outbox.
 create function events.pgt_lane_waiting(
-    p_outbox text,
-    p_lane smallint,
-    p_after bigint,
-    p_upto bigint,
-    p_apart int8multirange[],
-    out next_id bigint,
-    out waiting bigint
+    p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_apart int8multirange[], out next_id bigint, out waiting bigint
 )
     language plpgsql
     stable
@@ -877,10 +759,9 @@ begin
 end;
 $function$;
 comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is
-    'The first id of a lane between two, and how many there are, beyond a thousand estimated. p_apart are not among them. (Sluice: events '
-    'in events)';
+    'The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart. (Sluice: events in events)';
 
--- The outbox that is meant by its name, its table's name, or its stream table's name with or without the schema; it must be enabled.
+-- The enabled outbox of this name, table name, or stream table name with or without schema.
 -- Reads pgt_outbox_config.
 create function events.pgt_outbox_name(p_outbox text)
     returns text
@@ -916,8 +797,7 @@ begin
 end;
 $function$;
 comment on function events.pgt_outbox_name(text) is
-    'The outbox that is meant by its name, its table''s name, or its stream table''s name with or without the schema; it must be enabled. '
-    '(Sluice: events in events)';
+    'The enabled outbox of this name, table name, or stream table name with or without schema. (Sluice: events in events)';
 
 -- The newest row of each lane of a group's lease log.
 -- Reads pgt_lease_log.
@@ -939,18 +819,10 @@ $function$;
 comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is
     'The newest row of each lane of a group''s lease log. (Sluice: events in events)';
 
--- Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased.
--- Reads pgt_lease_log, the outbox.
---
--- A thousand rows of what comes next are counted, and so are those that have come of gaps; beyond that, ids are, so the cost is the same
--- however long the
--- backlog. Ids that were rolled back may count there.
+-- The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased.
+-- Reads pgt_lease_log, the outbox. Counts a thousand rows of the backlog and a thousand of gaps; beyond, ids, also of rollbacks.
 create function events.pgt_group_state(
-    p_group events.pgt_consumer_groups,
-    out committed_offset bigint,
-    out max_id bigint,
-    out lag_rows bigint,
-    out leased_rows bigint
+    p_group events.pgt_consumer_groups, out committed_offset bigint, out max_id bigint, out lag_rows bigint, out leased_rows bigint
 )
     language plpgsql
     stable
@@ -962,6 +834,8 @@ declare
     v_open  bigint;
     v_due   bigint; -- and held
     v_stirs int8multirange;
+    v_ids   int8multirange;
+    v_seen  int8multirange;
     v_apart int8multirange[];
 begin
     max_id := coalesce((select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b), 0);
@@ -983,7 +857,14 @@ begin
     where h.lane = 0 and l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
                 select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
             )));
-    lag_rows := leased_rows + v_due + events.pgt_outbox_ahead(p_group.outbox_name, v_cur, v_stirs);
+    lag_rows := leased_rows + v_due;
+    for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
+        v_seen := events.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
+        lag_rows := lag_rows + events.pgt_count_ids(v_seen);
+        if events.pgt_count_ids(v_seen) = 1000 then
+            lag_rows := lag_rows + events.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen) - 1, max_id, '(]')));
+        end if;
+    end loop;
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
@@ -1000,13 +881,11 @@ begin
 end;
 $function$;
 comment on function events.pgt_group_state(events.pgt_consumer_groups) is
-    'Where a group stands: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events '
+    'The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events '
     'in events)';
 
--- The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything.
--- Reads pgt_consumer_groups, pgt_lease_log, the outbox.
---
--- p_idle: count groups, too, that nobody consumes and whose rows are to be archived.
+-- The id up to which every group has committed an outbox, which retention may delete; without groups, all.
+-- Reads pgt_consumer_groups, pgt_lease_log, the outbox. p_idle: idle groups count although their rows are archived.
 create function events.pgt_safe_point(p_outbox text, p_idle boolean)
     returns bigint
     language sql
@@ -1020,15 +899,83 @@ as $function$
     where g.outbox_name = p_outbox and (p_idle or not (g.idle and o.idle_policy = 'archive'))
 $function$;
 comment on function events.pgt_safe_point(text, bool) is
-    'The id up to which every group has committed an outbox: what retention may delete. Without groups that is everything. (Sluice: events '
-    'in events)';
+    'The id up to which every group has committed an outbox, which retention may delete; without groups, all. (Sluice: events in events)';
 
--- Makes the publication of an outbox where it is missing, and puts the outbox's table into it. One that extension events did not make is an
--- error.
--- Reads pg_publication, pgt_origin; makes the publication, if the role may.
---
--- Ours is known by its table; without any, as a dump of an extension has it, by its owner. wal_level need not be logical, which matters to
--- subscribers only.
+-- Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many.
+-- Reads pgt_outbox_config, pgt_lease_log, pgt_consumer_dead_letters; deletes from the outbox, pgt_consumer_claim_check_acks.
+-- Keeps dead letters, unless setting outbox_force_retention is on.
+create function events.pgt_outbox_drain(p_outbox text, p_batch_size integer)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
+as $function$
+declare
+    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
+    v_schema name;
+    v_table  name;
+    v_keep   interval;
+    v_before timestamptz;
+    v_upto   bigint;
+    v_dead   int8multirange;
+    v_ids    bigint[];
+    v_count  bigint;
+begin
+    select o.outbox_schema, o.outbox_table_name,
+           coalesce(o.retention, make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer))
+    into v_schema, v_table, v_keep
+    from events.pgt_outbox_config o
+    where o.outbox_name = p_outbox and to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) is not null;
+    v_before := now() - v_keep;
+    if v_keep is null or v_keep <= interval '0' then -- not enabled, or kept for ever
+        return 0::bigint;
+    end if;
+    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    select case when v_force then 9223372036854775807 else events.pgt_safe_point(p_outbox, false) end,
+           range_agg(int8range(d.id, d.id, '[]')) filter (where not v_force)
+    into v_upto, v_dead
+    from events.pgt_consumer_dead_letters d
+    join events.pgt_consumer_groups g on g.group_name = d.group_name
+    where g.outbox_name = p_outbox;
+    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
+    execute format($$
+        select array(
+            select w.id
+            from (
+                select e.id, e.created_at
+                from %1$I.%2$I e
+                where e.id <= $1 and not e.id <@ $2
+                order by e.id
+                limit $3 + 1000::bigint
+            ) w
+            where w.created_at < $4
+            order by w.id
+            limit $3
+        )$$, v_schema, v_table)
+    into v_ids
+    using v_upto, coalesce(v_dead, '{}'), p_batch_size, v_before;
+    case p_outbox
+        when 'account_events' then
+            insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
+            select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
+            from events.outbox_account_events e
+            where e.id = any (v_ids) and e.id > events.pgt_safe_point(p_outbox, true);
+        else
+            null;
+    end case;
+    execute format('delete from %I.%I e where e.id = any ($1)', v_schema, v_table) using v_ids;
+    get diagnostics v_count = row_count;
+    delete from events.pgt_consumer_claim_check_acks a where a.outbox_name = p_outbox and a.outbox_id = any (v_ids);
+    return v_count;
+end;
+$function$;
+comment on function events.pgt_outbox_drain(text, int4) is
+    'Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many. (Sluice: events in '
+    'events)';
+
+-- Creates the publication of an outbox if it is missing, and adds the outbox's table. Refuses one that extension events did not create.
+-- Reads pg_publication, pgt_origin. Ours has the table, or, after a restore, no table and the same owner.
 create function events.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
@@ -1066,18 +1013,13 @@ begin
 end;
 $function$;
 comment on function events.pgt_publication(name, regclass, bool) is
-    'Makes the publication of an outbox where it is missing, and puts the outbox''s table into it. One that extension events did not make '
-    'is an error. (Sluice: events in events)';
+    'Creates the publication of an outbox if it is missing, and adds the outbox''s table. Refuses one that extension events did not '
+    'create. (Sluice: events in events)';
 
--- Publishes an event to an outbox, in the caller's transaction; returns its id.
+-- Publishes an event to an outbox in the caller's transaction. Returns its id.
 -- Writes the outbox.
--- From outboxes in the spec.
 create function events.outbox_publish(
-    p_outbox text,
-    p_event_type text,
-    p_payload jsonb,
-    p_aggregate_id text default null,
-    p_headers jsonb default '{}'
+    p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id text default null, p_headers jsonb default '{}'
 )
     returns bigint
     language plpgsql
@@ -1116,9 +1058,9 @@ begin
 end;
 $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
-    'Publishes an event to an outbox, in the caller''s transaction; returns its id. (Sluice: events in events)';
+    'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
 
--- How much disk each enabled outbox takes, with its indexes and delta rows.
+-- The disk space of each enabled outbox, with indexes and delta rows.
 -- Reads pgt_outbox_config.
 create function events.pgt_outbox_sizes()
     returns table (outbox_name text, bytes bigint)
@@ -1133,18 +1075,12 @@ as $function$
     group by c.outbox_name
 $function$;
 comment on function events.pgt_outbox_sizes() is
-    'How much disk each enabled outbox takes, with its indexes and delta rows. (Sluice: events in events)';
+    'The disk space of each enabled outbox, with indexes and delta rows. (Sluice: events in events)';
 
--- What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled.
+-- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled.
 -- Reads the outbox.
---
--- A query may call it before it has looked whether the outbox is enabled: the planner decides on the order of a join.
 create function events.pgt_outbox_counts(
-    p_outbox text,
-    out row_count bigint,
-    out oldest_row_at timestamptz,
-    out newest_row_at timestamptz,
-    out pending bigint
+    p_outbox text, out row_count bigint, out oldest_row_at timestamptz, out newest_row_at timestamptz, out pending bigint
 )
     language plpgsql
     stable
@@ -1163,25 +1099,15 @@ begin
 end;
 $function$;
 comment on function events.pgt_outbox_counts(text) is
-    'What an outbox holds; pending are claim checks that a group has not acknowledged. Nulls if it is not enabled. (Sluice: events in '
-    'events)';
+    'The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. (Sluice: events in events)';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
--- From outboxes and stream_tables in the spec.
 create function events.outbox_status(p_name text default null)
     returns table (
-    pgt_name text,
-    outbox_table text,
-    enabled_at timestamptz,
-    retention_hours numeric,
-    row_count bigint,
-    oldest_row_at timestamptz,
-    newest_row_at timestamptz,
-    total_bytes bigint,
-    claim_check_pending_count bigint,
-    storage_status text
-)
+        pgt_name text, outbox_table text, enabled_at timestamptz, retention_hours numeric, row_count bigint, oldest_row_at timestamptz,
+        newest_row_at timestamptz, total_bytes bigint, claim_check_pending_count bigint, storage_status text
+    )
     language plpgsql
     stable
 as $function$
@@ -1208,10 +1134,8 @@ end;
 $function$;
 comment on function events.outbox_status(text) is 'The state of one outbox, or of all. (Sluice: events in events)';
 
--- Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have
--- grown beyond setting outbox_storage_critical_mb.
--- One whose state an open transaction has locked waits for the next time.
--- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert.
+-- Notifies outboxes that have new rows of applications; alerts, once, those larger than setting outbox_storage_critical_mb.
+-- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert. Skips a locked state.
 create function events.pgt_watch_outboxes()
     returns void
     language plpgsql
@@ -1250,12 +1174,11 @@ begin
 end;
 $function$;
 comment on function events.pgt_watch_outboxes() is
-    'Notifies outboxes that have new rows of transactions that did not, which are those of applications; and alerts, once, those that have '
-    'grown beyond setting outbox_storage_critical_mb. One whose state an open transaction has locked waits for the next time. (Sluice: '
+    'Notifies outboxes that have new rows of applications; alerts, once, those larger than setting outbox_storage_critical_mb. (Sluice: '
     'events in events)';
 
 -- A consumer group by its name.
--- Reads pgt_consumer_groups. Those of the spec are made by attach(), which nobody may have called yet.
+-- Reads pgt_consumer_groups. attach() makes the groups of the spec, and may not have run yet.
 create function events.pgt_group(p_group text)
     returns events.pgt_consumer_groups
     language plpgsql
@@ -1281,7 +1204,6 @@ $function$;
 comment on function events.pgt_group(text) is 'A consumer group by its name. (Sluice: events in events)';
 
 -- Refuses a consumer without a name.
--- Reads and writes nothing.
 create function events.pgt_require_consumer(p_consumer text)
     returns void
     language plpgsql
@@ -1300,7 +1222,6 @@ $function$;
 comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name. (Sluice: events in events)';
 
 -- Refuses a transaction that would not see what others were granted while it waited for them.
--- Reads and writes nothing.
 create function events.pgt_require_read_committed(p_function text)
     returns void
     language plpgsql
@@ -1320,8 +1241,7 @@ $function$;
 comment on function events.pgt_require_read_committed(text) is
     'Refuses a transaction that would not see what others were granted while it waited for them. (Sluice: events in events)';
 
--- The consumers that have lost a lease, with one more; the last 16 are remembered.
--- Reads and writes nothing.
+-- Adds a consumer to those that have lost a lease. Keeps the last 16.
 create function events.pgt_lost_by(p_lost_by text[], p_consumer text)
     returns text[]
     language sql
@@ -1333,10 +1253,9 @@ as $function$
     end
 $function$;
 comment on function events.pgt_lost_by(text[], text) is
-    'The consumers that have lost a lease, with one more; the last 16 are remembered. (Sluice: events in events)';
+    'Adds a consumer to those that have lost a lease. Keeps the last 16. (Sluice: events in events)';
 
--- How many ids there are in ranges of them.
--- Reads and writes nothing.
+-- The number of ids in ranges.
 create function events.pgt_count_ids(p_ids int8multirange)
     returns bigint
     language sql
@@ -1344,25 +1263,9 @@ create function events.pgt_count_ids(p_ids int8multirange)
 as $function$
     select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r
 $function$;
-comment on function events.pgt_count_ids(int8multirange) is 'How many ids there are in ranges of them. (Sluice: events in events)';
+comment on function events.pgt_count_ids(int8multirange) is 'The number of ids in ranges. (Sluice: events in events)';
 
--- Those of some transactions that run in a snapshot.
--- Reads and writes nothing.
-create function events.pgt_running(p_xids xid8[], p_snapshot pg_snapshot)
-    returns xid8[]
-    language sql
-    immutable
-    strict
-as $function$
-    select coalesce(array_agg(x.xid order by x.xid), '{}')
-    from unnest(p_xids) x (xid)
-    where not pg_visible_in_snapshot(x.xid, p_snapshot)
-$function$;
-comment on function events.pgt_running(xid8[], pg_snapshot) is
-    'Those of some transactions that run in a snapshot. (Sluice: events in events)';
-
--- The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have none
--- yet.
+-- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others.
 -- Reads pg_locks.
 create function events.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
     language sql
@@ -1373,17 +1276,13 @@ as $function$
     from events.pgt_publishers(p_outbox) p
 $function$;
 comment on function events.pgt_ask(text) is
-    'The transactions that may still publish to an outbox: the numbers of those that have one, and the virtual ones of those that have '
-    'none yet. (Sluice: events in events)';
+    'The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. (Sluice: events '
+    'in events)';
 
--- Puts rows into the dead letters of a group; returns how many.
+-- Puts rows into the dead letters of a group. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
 create function events.pgt_bury(
-    p_group events.pgt_consumer_groups,
-    p_ids int8multirange,
-    p_consumer text,
-    p_attempts integer,
-    p_error text
+    p_group events.pgt_consumer_groups, p_ids int8multirange, p_consumer text, p_attempts integer, p_error text
 )
     returns bigint
     language plpgsql
@@ -1420,9 +1319,9 @@ begin
 end;
 $function$;
 comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is
-    'Puts rows into the dead letters of a group; returns how many. (Sluice: events in events)';
+    'Puts rows into the dead letters of a group. Returns how many. (Sluice: events in events)';
 
--- Locks what a consumer holds; null if it commits, rejects or extends some of that just now.
+-- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment.
 -- Locks rows of pgt_lease_log.
 create function events.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
     returns tid[]
@@ -1440,84 +1339,37 @@ as $function$
     select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
 comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is
-    'Locks what a consumer holds; null if it commits, rejects or extends some of that just now. Locks rows of pgt_lease_log. (Sluice: '
+    'Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log. (Sluice: '
     'events in events)';
 
--- Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit none
--- of
--- it. Returns whether it did, which it does not if the consumer commits one just now.
--- Writes pgt_lease_log.
---
--- Times stay as they are: nobody is granted those that still run before they end.
-create function events.pgt_take_over(p_group events.pgt_consumer_groups, p_consumer text)
-    returns boolean
-    language plpgsql
-as $function$
-declare
-    v_held tid[] := events.pgt_lock_leases(p_group, p_consumer);
-begin
-    update events.pgt_lease_log l
-    set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
-    where l.ctid = any (v_held);
-    return v_held is not null;
-end;
-$function$;
-comment on function events.pgt_take_over(events.pgt_consumer_groups, text) is
-    'Takes all leases from a consumer one of whose leases goes to another: it may commit together what it holds, and then it must commit '
-    'none of it. Returns whether it did, which it does not if the consumer commits one just now. (Sluice: events in events)';
-
--- Writes an open row of a group's lease log again at its head, so that those after it need not be read; returns the newest number.
--- Writes pgt_lease_log. A row that its consumer commits just now stays.
+-- Moves an open row of a group's lease log to its head, so that those after it need not be read. Returns the newest number.
+-- Writes pgt_lease_log. A row that its consumer commits at this moment stays.
 create function events.pgt_reappend(p_group_no integer, p_no bigint, p_last_no bigint)
     returns bigint
     language plpgsql
 as $function$
-declare
-    v_rows bigint;
 begin
-    -- In one statement: a large set of ids is copied as it is stored.
-    with open as materialized (
-        select l.*
-        from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.lane = 0 and l.no = p_no and l.state <> 'done'
+    update events.pgt_lease_log l
+    set no = h.no + 1, cur = h.cur, floor_no = p_no + 1
+    from events.pgt_lease_log h
+    where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no and l.ctid = (
+        select o.ctid
+        from events.pgt_lease_log o
+        where o.group_no = p_group_no and o.lane = 0 and o.no = p_no and o.state <> 'done'
         for update skip locked
-    ),
-    closed as (
-        update events.pgt_lease_log l
-        set state = 'done'
-        from open o
-        where l.group_no = p_group_no and l.lane = 0 and l.no = p_no
-        returning o.state, o.ids, o.lease_id, o.xids, o.vxids, o.consumer_id, o.until, o.attempts, o.leased_at, o.lost_by
-    )
-    insert into events.pgt_lease_log (
-        group_no, no, cur, floor_no, state, ids, lease_id, xids, vxids, consumer_id, until, attempts, leased_at, lost_by
-    )
-    select p_group_no, p_last_no + 1, h.cur, p_no + 1, c.state, c.ids, c.lease_id, c.xids, c.vxids, c.consumer_id, c.until, c.attempts,
-        c.leased_at, c.lost_by
-    from events.pgt_lease_log h, closed c
-    where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no;
-    get diagnostics v_rows = row_count;
-    return p_last_no + v_rows;
+    );
+    return p_last_no + found::integer;
 end;
 $function$;
-comment on function events.pgt_reappend(int4, int8, int8) is '(Sluice: events in events)';
+comment on function events.pgt_reappend(int4, int8, int8) is
+    'Moves an open row of a group''s lease log to its head, so that those after it need not be read. Returns the newest number. (Sluice: '
+    'events in events)';
 
--- Writes a gap to a group's lease log, together with those that wait for the same transactions; returns the newest number.
--- Writes pgt_lease_log.
---
--- Beside a publisher that stays, each one that rolls back leaves a gap. A gap takes in those that are no larger than what it has become, so
--- there are
--- few of them, and each id is written again for a doubling of their number, not for each gap.
+-- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
+-- Writes pgt_lease_log. Merges only gaps that are not larger than the result, so each id is written again once per doubling.
 create function events.pgt_keep_gap(
-    p_group_no integer,
-    p_floor_no bigint,
-    p_last_no bigint,
-    p_cur bigint,
-    p_ids int8multirange,
-    p_xids xid8[],
-    p_vxids text[],
-    p_until timestamptz,
-    p_since timestamptz
+    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_ids int8multirange, p_xids xid8[], p_vxids text[],
+    p_until timestamptz, p_since timestamptz
 )
     returns bigint
     language plpgsql
@@ -1559,29 +1411,15 @@ begin
 end;
 $function$;
 comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is
-    '(Sluice: events in events)';
+    'Adds a gap to a group''s lease log, merged with gaps that wait for the same transactions. Returns the newest number. (Sluice: events '
+    'in events)';
 
--- Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was rolled
--- back. Returns the
--- newest number.
--- Writes pgt_lease_log.
---
--- p_due: the gaps. p_snapshot: from before p_come was looked for. p_xids, p_vxids: who could publish before that; nulls if nobody asked.
--- Whoever published has a number by the time he commits. One who had none when he was looked for may have drawn an id: so publishers are
--- looked for
--- again until all of those have one, or have ended.
+-- Removes visible ids (p_come) from gaps p_due, and updates which transactions the rest waits for; without any, it was rolled back.
+-- Writes pgt_lease_log. p_snapshot: from before p_come was read. p_xids, p_vxids: publishers before that; null if not looked for.
+-- A publisher without a transaction id may have drawn an id, so publishers are looked for until each has one or has ended.
 create function events.pgt_narrow_gaps(
-    p_group_no integer,
-    p_floor_no bigint,
-    p_last_no bigint,
-    p_cur bigint,
-    p_now timestamptz,
-    p_due bigint[],
-    p_come int8multirange,
-    p_snapshot pg_snapshot,
-    p_drawn bigint,
-    p_xids xid8[],
-    p_vxids text[]
+    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_come int8multirange,
+    p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
 )
     returns bigint
     language plpgsql
@@ -1600,9 +1438,11 @@ begin
         narrowed as (
             select l.ids,
                    case
-                       when p_xids is null or upper(l.ids) - 1 > p_drawn then events.pgt_running(l.xids, p_snapshot)
-                       when l.vxids is not null or l.xids is null and p_vxids = '{}' then p_xids
-                       when l.xids is not null then events.pgt_running(l.xids, p_snapshot)
+                       when p_xids is not null and upper(l.ids) - 1 <= p_drawn and
+                           (l.vxids is not null or l.xids is null and p_vxids = '{}')
+                           then p_xids
+                       when l.xids is not null
+                           then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
                    end as xids,
                    case
                        when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
@@ -1632,23 +1472,14 @@ begin
 end;
 $function$;
 comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[])
-    is 'Takes out of gaps what came of them, and notes for which transactions the rest still waits; where there are none, the rest was '
-    'rolled back. Returns the newest number. (Sluice: events in events)';
+    is 'Removes visible ids (p_come) from gaps p_due, and updates which transactions the rest waits for; without any, it was rolled back. '
+    '(Sluice: events in events)';
 
--- What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where
--- nobody is left
--- who could publish it.
--- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the newest number, too.
+-- The ids of a group's gaps that became visible, p_limit at most; null if none. Narrows the gaps, and ends those that nobody can publish.
+-- Reads the outbox, pg_locks; writes pgt_lease_log.
 create function events.pgt_settle(
-    p_group_no integer,
-    p_outbox text,
-    p_floor_no bigint,
-    p_last_no bigint,
-    p_cur bigint,
-    p_now timestamptz,
-    p_limit integer,
-    out ids int8multirange,
-    out last_no bigint
+    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_limit integer,
+    out ids int8multirange, out last_no bigint
 )
     language plpgsql
 as $function$
@@ -1698,21 +1529,14 @@ begin
 end;
 $function$;
 comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is
-    'What has come of the gaps of a group, p_limit ids at most; null if nothing. The gaps shrink to what is still unknown, and end where '
-    'nobody is left who could publish it. (Sluice: events in events)';
+    'The ids of a group''s gaps that became visible, p_limit at most; null if none. Narrows the gaps, and ends those that nobody can '
+    'publish. (Sluice: events in events)';
 
--- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many
--- attempts were made.
+-- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is reached.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 create function events.pgt_grant_row(
-    p_group events.pgt_consumer_groups,
-    p_lease events.pgt_lease_log,
-    p_consumer text,
-    p_limit bigint,
-    p_now timestamptz,
-    p_visible interval,
-    out ids int8multirange,
-    out attempts integer
+    p_group events.pgt_consumer_groups, p_lease events.pgt_lease_log, p_consumer text, p_limit bigint, p_now timestamptz,
+    p_visible interval, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
@@ -1760,25 +1584,15 @@ begin
 end;
 $function$;
 comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is
-    'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if there are none any more, or too many '
-    'attempts were made. (Sluice: events in events)';
+    'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is '
+    'reached. (Sluice: events in events)';
 
--- Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with that,
--- and loses nothing.
--- What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and busy if the consumer commits
--- some just now.
+-- Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns.
+-- Rows beyond p_batch_size are due for any consumer. busy: the consumer commits some at this moment.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
---
--- So a consumer holds what its last poll returned, and no more: committing an offset ends nothing that was not handled.
 create function events.pgt_grant_again(
-    p_group events.pgt_consumer_groups,
-    p_consumer text,
-    p_batch_size integer,
-    p_now timestamptz,
-    p_visible interval,
-    out ids int8multirange[],
-    out attempts integer[],
-    out busy boolean
+    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_visible interval,
+    out ids int8multirange[], out attempts integer[], out busy boolean
 )
     language plpgsql
 as $function$
@@ -1810,27 +1624,20 @@ begin
 end;
 $function$;
 comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is
-    'Grants a consumer again what it holds, the lowest first, under a new lease: whoever starts again under its old name goes on with '
-    'that, and loses nothing. What is more than p_batch_size rows goes to whoever polls next. Returns nulls if nothing is left of it, and '
-    'busy if the consumer commits some just now. (Sluice: events in events)';
+    'Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns. Rows '
+    'beyond p_batch_size are due for any consumer. busy: the consumer commits some at this moment. (Sluice: events in events)';
 
--- Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none.
+-- Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 create function events.pgt_grant_due(
-    p_group events.pgt_consumer_groups,
-    p_lane smallint,
-    p_consumer text,
-    p_batch_size integer,
-    p_now timestamptz,
-    p_visible interval,
-    p_from_no bigint,
-    out ids int8multirange,
-    out attempts integer
+    p_group events.pgt_consumer_groups, p_lane smallint, p_consumer text, p_batch_size integer, p_now timestamptz,
+    p_visible interval, p_from_no bigint, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
 declare
-    v_due events.pgt_lease_log;
+    v_due  events.pgt_lease_log;
+    v_held tid[];
 begin
     loop
         select l.* into v_due
@@ -1847,7 +1654,16 @@ begin
             where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
               and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
         );
-        exit when v_due.consumer_id is not null and not events.pgt_take_over(p_group, v_due.consumer_id);
+        if v_due.consumer_id is not null then
+            -- It may commit together what it holds, and then it must commit none of it: it loses all leases, or, if it commits one at this
+            -- moment,
+            -- none. Their times stay, so nobody is granted one that still runs.
+            v_held := events.pgt_lock_leases(p_group, v_due.consumer_id);
+            exit when v_held is null;
+            update events.pgt_lease_log l
+            set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_due.consumer_id)
+            where l.ctid = any (v_held);
+        end if;
         select g.ids, g.attempts into ids, attempts
         from events.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_visible) g;
         exit when ids is not null;
@@ -1855,31 +1671,17 @@ begin
 end;
 $function$;
 comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is
-    'Grants a consumer the lowest lease that is due again, or its first p_batch_size rows; ids is null if there is none. (Sluice: events '
-    'in events)';
+    'Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none. (Sluice: events in '
+    'events)';
 
--- What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, or
--- else what is due
--- again. If there is neither, come is what has come of gaps, to be granted with what comes next.
--- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters. Returns the newest number and that of the oldest open row,
--- too.
---
--- p_floor_no: the oldest open row. p_last_no, p_cur: of the newest row. ids is empty, rather than null, if the consumer commits something
--- just now.
+-- Grants a consumer its own leases again, or a lease that is due, or else returns rows of gaps in come, to be granted with the next rows.
+-- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
+-- p_floor_no, p_last_no: the oldest open and the newest row; returned as they are then. ids is empty if the consumer commits at this
+-- moment.
 create function events.pgt_grant_open(
-    p_group events.pgt_consumer_groups,
-    p_consumer text,
-    p_batch_size integer,
-    p_now timestamptz,
-    p_visible interval,
-    p_floor_no bigint,
-    p_last_no bigint,
-    p_cur bigint,
-    out ids int8multirange,
-    out attempts integer,
-    out come int8multirange,
-    out last_no bigint,
-    out floor_no bigint
+    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_visible interval,
+    p_floor_no bigint, p_last_no bigint, p_cur bigint, out ids int8multirange, out attempts integer, out come int8multirange,
+    out last_no bigint, out floor_no bigint
 )
     language plpgsql
 as $function$
@@ -1891,7 +1693,7 @@ begin
     if last_no - p_floor_no > 64 then
         last_no := events.pgt_reappend(p_group.group_no, p_floor_no, last_no);
     end if;
-    floor_no := p_floor_no + last_no - p_last_no; -- that it has moved tells commits to look again
+    floor_no := p_floor_no + last_no - p_last_no;
     select bool_or(l.state = 'gap') as gaps,
            bool_or(l.state = 'leased' and l.until <= p_now) as due,
            bool_or(l.state = 'leased' and l.consumer_id = p_consumer) as held
@@ -1914,28 +1716,14 @@ begin
 end;
 $function$;
 comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is
-    'What an unordered poll finds among the open rows of the lease log, before what comes next: grants a consumer what it holds already, '
-    'or else what is due again. If there is neither, come is what has come of gaps, to be granted with what comes next. (Sluice: events in '
-    'events)';
+    'Grants a consumer its own leases again, or a lease that is due, or else returns rows of gaps in come, to be granted with the next '
+    'rows. (Sluice: events in events)';
 
--- The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish it.
--- Reads the outbox, pg_locks; writes pgt_lease_log. Returns the last id and the newest number, too.
---
--- Nothing waits for a slow publisher: what comes of a gap is granted at the first poll that sees it. Publishers are looked for at once, or
--- together with
--- those of an older gap whose turn comes soon.
+-- The next ids of an outbox where some are missing, p_limit at most. Notes a gap if a transaction may still publish a missing id.
+-- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers unless an older gap will do so soon.
 create function events.pgt_note_gap(
-    p_group_no integer,
-    p_outbox text,
-    p_now timestamptz,
-    p_floor_no bigint,
-    p_last_no bigint,
-    p_cur bigint,
-    p_upto bigint,
-    p_limit integer,
-    out ids int8multirange,
-    out last_id bigint,
-    out last_no bigint
+    p_group_no integer, p_outbox text, p_now timestamptz, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint,
+    p_limit integer, out ids int8multirange, out last_id bigint, out last_no bigint
 )
     language plpgsql
 as $function$
@@ -1953,7 +1741,8 @@ begin
         select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
     end if;
     -- With a later look than theirs: whoever is not among them and has published has committed it.
-    select s.ids, s.last_id into ids, last_id from events.pgt_outbox_seen(p_outbox, p_cur, p_upto, p_limit) s;
+    ids := events.pgt_outbox_visible(p_outbox, int8multirange(int8range(p_cur, p_upto, '(]')), p_limit);
+    last_id := upper(ids) - 1;
     v_gap := int8multirange(int8range(p_cur, last_id, '(]')) - ids;
     if isempty(v_gap) then
         return;
@@ -1970,10 +1759,10 @@ begin
 end;
 $function$;
 comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is
-    'The next ids of an outbox where some are missing, p_limit at most. What is missing is noted as a gap if somebody may still publish '
-    'it. (Sluice: events in events)';
+    'The next ids of an outbox where some are missing, p_limit at most. Notes a gap if a transaction may still publish a missing id. '
+    '(Sluice: events in events)';
 
--- Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that.
+-- Registers a consumer, unless another open transaction does so.
 -- Writes pgt_consumers.
 create function events.pgt_register(p_group_no integer, p_consumer text)
     returns void
@@ -1986,21 +1775,7 @@ begin
 end;
 $function$;
 comment on function events.pgt_register(int4, text) is
-    'Notes that there is a consumer of this name, unless another open transaction does: nobody waits for that. (Sluice: events in events)';
-
--- Refuses a poll of a group that there is not, or by a consumer without a name.
--- Reads pgt_consumer_groups.
-create function events.pgt_check_poll(p_group text, p_consumer text)
-    returns void
-    language plpgsql
-as $function$
-begin
-    perform events.pgt_group(p_group);
-    perform events.pgt_require_consumer(p_consumer);
-end;
-$function$;
-comment on function events.pgt_check_poll(text, text) is
-    'Refuses a poll of a group that there is not, or by a consumer without a name. (Sluice: events in events)';
+    'Registers a consumer, unless another open transaction does so. (Sluice: events in events)';
 
 -- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
 -- Reads the outbox; writes pgt_lease_log.
@@ -2025,21 +1800,13 @@ $function$;
 comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is
     'Makes rows of an ordered outbox due that their lanes have passed, each in its lane. (Sluice: events in events)';
 
--- Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: ids of
--- gaps, and
--- rows that would pass one of their key in a gap. What is free of that by now is due in its lane.
--- Reads the outbox, pg_locks; writes pgt_lease_log, in whose lane 0 all this is.
+-- Moves the watermark of an ordered outbox, up to which ids were looked at. apart: ids in gaps and rows that would pass one of their key.
+-- Reads the outbox, pg_locks; writes lane 0 of pgt_lease_log.
 --
--- A publisher marks each key before it commits, so a row is held while a transaction runs that has marked its key and may own a lower id.
--- Other keys
--- go on. One snapshot tells what is visible: whoever publishes under the lock of what a key stands for has all earlier rows of the key in
--- it, too.
+-- A publisher marks each key before it commits. A row is held while a transaction that marked its key runs and may own a lower id. All is
+-- read in one snapshot: a publisher that locks the row behind a key commits after all earlier rows of that key.
 create function events.pgt_watermark(
-    p_group events.pgt_consumer_groups,
-    p_now timestamptz,
-    p_batch_size integer,
-    out water bigint,
-    out apart int8multirange[]
+    p_group events.pgt_consumer_groups, p_now timestamptz, p_batch_size integer, out water bigint, out apart int8multirange[]
 )
     language plpgsql
 as $function$
@@ -2147,23 +1914,15 @@ begin
 end;
 $function$;
 comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is
-    'Moves the watermark of an ordered outbox: the id up to which its rows were looked at. What may not be handed out of them is apart: '
-    'ids of gaps, and rows that would pass one of their key in a gap. What is free of that by now is due in its lane. (Sluice: events in '
-    'events)';
+    'Moves the watermark of an ordered outbox, up to which ids were looked at. apart: ids in gaps and rows that would pass one of their '
+    'key. (Sluice: events in events)';
 
--- Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds;
--- nulls if there is
--- nothing for it.
+-- Grants a consumer rows of an ordered outbox: its own leases again, or the next rows of lanes that nobody holds; nulls if there are none.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
 --
--- A lane holds the keys of one hash. It is granted to one consumer at a time, in the order of ids, up to the watermark: so rows of one key
--- are never handled at the same time or out of order.
+-- A lane has the keys of one hash. One consumer at a time has it, in id order up to the watermark, so rows of one key stay in order.
 create function events.pgt_grant_lanes(
-    p_group events.pgt_consumer_groups,
-    p_consumer text,
-    p_batch_size integer,
-    p_visible interval,
-    out ids int8multirange[],
+    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_visible interval, out ids int8multirange[],
     out attempts integer[]
 )
     language plpgsql
@@ -2240,10 +1999,10 @@ begin
 end;
 $function$;
 comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is
-    'Grants a consumer rows of an ordered outbox: those that it holds already, or else the next of one or several lanes that nobody holds; '
-    'nulls if there is nothing for it. (Sluice: events in events)';
+    'Grants a consumer rows of an ordered outbox: its own leases again, or the next rows of lanes that nobody holds; nulls if there are '
+    'none. (Sluice: events in events)';
 
--- Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id.
+-- Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
 create function events.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
     returns bigint
@@ -2270,7 +2029,7 @@ begin
         select a.xids, a.vxids into v_asked from events.pgt_ask(p_group.outbox_name) a;
         if v_asked.xids <> '{}' or v_asked.vxids <> '{}' or v_last > v_drawn then
             v_gap := int8multirange(int8range(0, v_last, '(]'))
-                - coalesce((select s.ids from events.pgt_outbox_seen(p_group.outbox_name, 0, v_last, null) s), '{}');
+                - coalesce(events.pgt_outbox_visible(p_group.outbox_name, int8multirange(int8range(0, v_last, '(]'))), '{}');
         end if;
     end if;
     insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
@@ -2292,12 +2051,11 @@ begin
 end;
 $function$;
 comment on function events.pgt_start(events.pgt_consumer_groups, int8) is
-    'Lets a group begin anew behind an id; null: with every row that commits from now on, whatever its id; returns that id. (Sluice: '
+    'Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset. (Sluice: '
     'events in events)';
 
 -- Creates a consumer group for create_consumer_group() and attach(). Returns its id.
--- Does not call pgt_check_origin(): after_restore() calls attach(), so that would not end.
--- Writes pgt_consumer_groups, pgt_lease_log.
+-- Writes pgt_consumer_groups, pgt_lease_log. Does not call pgt_check_origin(), which would call attach() again.
 create function events.pgt_make_group(p_group text, p_outbox text, p_reset text, p_max_attempts integer)
     returns uuid
     language plpgsql
@@ -2331,19 +2089,12 @@ begin
 end;
 $function$;
 comment on function events.pgt_make_group(text, text, text, int4) is
-    'Creates a consumer group for create_consumer_group() and attach(). Returns its id. Does not call pgt_check_origin(): after_restore() '
-    'calls attach(), so that would not end. (Sluice: events in events)';
+    'Creates a consumer group for create_consumer_group() and attach(). Returns its id. (Sluice: events in events)';
 
--- Makes a consumer group of an outbox; returns its id, also where the same group is there.
+-- Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its id.
 -- Calls pgt_make_group.
--- From outboxes, stream_tables and consumer_groups in the spec.
---
--- latest: every row that commits from now on, also with an id lower than those there. earliest: all that the outbox still has.
 create function events.create_consumer_group(
-    p_group text,
-    p_outbox text,
-    p_auto_offset_reset text default 'latest',
-    p_max_attempts integer default null
+    p_group text, p_outbox text, p_auto_offset_reset text default 'latest', p_max_attempts integer default null
 )
     returns uuid
     language plpgsql
@@ -2373,12 +2124,11 @@ begin
 end;
 $function$;
 comment on function events.create_consumer_group(text, text, text, int4) is
-    'Makes a consumer group of an outbox; returns its id, also where the same group is there. Calls pgt_make_group. (Sluice: events in '
-    'events)';
+    'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its '
+    'id. Calls pgt_make_group. (Sluice: events in events)';
 
--- Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is.
--- Writes pgt_consumer_groups and all that refers to it.
--- From outboxes and stream_tables in the spec.
+-- Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is.
+-- Writes pgt_consumer_groups and all tables that refer to it.
 create function events.drop_consumer_group(p_group text, p_if_exists boolean default false)
     returns void
     language plpgsql
@@ -2400,38 +2150,18 @@ begin
 end;
 $function$;
 comment on function events.drop_consumer_group(text, bool) is
-    'Forgets a consumer group: where it stands, its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events '
-    'in events)';
+    'Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events in events)';
 
--- Grants a consumer the next rows of its group's outbox, for p_visibility_seconds; in the order of their ids.
+-- Grants a consumer the next rows of its group's outbox, in id order, or again, under a new lease, the rows that it still holds.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers.
--- From outboxes and stream_tables in the spec.
---
--- Poll in a transaction of its own and commit it: polls of one group wait for each other until then. Work and commit_offset together
--- in a second one.
---
--- A consumer that holds rows is granted those again, under a new lease: commit before the next poll. So whoever starts again under its old
--- name
--- loses nothing. lease_id, given to commit_offset, fences off an older process of the name.
+-- Commit a poll at once: polls of one group wait for each other. Then do the work and commit_offset in a second transaction.
 create function events.poll_outbox(
-    p_group text,
-    p_consumer text,
-    p_batch_size integer default 100,
-    p_visibility_seconds integer default 30
+    p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30
 )
     returns table (
-    id bigint,
-    created_at timestamptz,
-    event_type text,
-    aggregate_id text,
-    headers jsonb,
-    inserted_count integer,
-    deleted_count integer,
-    is_claim_check boolean,
-    payload jsonb,
-    attempts integer,
-    lease_id bigint
-)
+        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
+        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
+    )
     language plpgsql
     set plan_cache_mode = force_generic_plan -- tables like these have no useful statistics when they are new
     set enable_seqscan = off
@@ -2463,7 +2193,7 @@ begin
     from events.pgt_consumer_groups g
     where g.group_name = p_group;
     if v_group.known is not true then
-        perform events.pgt_check_poll(p_group, p_consumer);
+        perform events.pgt_group(p_group), events.pgt_require_consumer(p_consumer);
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         perform events.pgt_require_read_committed('poll_outbox');
@@ -2582,45 +2312,51 @@ begin
 end;
 $function$;
 comment on function events.poll_outbox(text, text, int4, int4) is
-    'Grants a consumer the next rows of its group''s outbox, for p_visibility_seconds; in the order of their ids. (Sluice: events in '
-    'events)';
+    'Grants a consumer the next rows of its group''s outbox, in id order, or again, under a new lease, the rows that it still holds. '
+    '(Sluice: events in events)';
 
--- Whether a consumer has a lease that a poll returned, or has committed it.
+-- Raises an error if a consumer has lost its lease p_lease_id, or, if that is null, any lease up to p_offset. A committed lease is not
+-- lost.
 -- Reads pgt_lease_log.
-create function events.pgt_has_lease(p_group_no integer, p_consumer text, p_lease_id bigint)
-    returns boolean
-    language sql
-    stable
-as $function$
-    select exists (
-        select
-        from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
-          and (l.state = 'leased' or l.committed_at is not null)
-    )
-$function$;
-comment on function events.pgt_has_lease(int4, text, int8) is
-    'Whether a consumer has a lease that a poll returned, or has committed it. (Sluice: events in events)';
-
--- Says that a consumer has lost its lease.
--- Reads and writes nothing.
-create function events.pgt_raise_lease_lost(p_group text, p_consumer text)
+create function events.pgt_require_lease(p_group events.pgt_consumer_groups, p_consumer text, p_lease_id bigint, p_offset bigint)
     returns void
     language plpgsql
-    immutable
+    stable
 as $function$
 begin
-    raise exception using
-        errcode = '55000',
-        message = format('lease lost: consumer %s of group %s', p_consumer, p_group),
-        detail = 'Its time ran out, the group was moved, or its name has polled again; the rows are handled by others.',
-        hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
+    if (case
+        when p_lease_id is not null then not exists (
+            select
+            from events.pgt_lease_log l
+            where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
+              and (l.state = 'leased' or l.committed_at is not null)
+        )
+        else exists (
+            select
+            from events.pgt_lease_log l
+            where l.group_no = p_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_offset
+              and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
+              and not exists (
+                  select
+                  from events.pgt_lease_log c
+                  where c.group_no = p_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
+                    and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
+              )
+        )
+    end) then
+        raise exception using
+            errcode = '55000',
+            message = format('lease lost: consumer %s of group %s', p_consumer, p_group.group_name),
+            detail = 'Its time ran out, the group was moved, or its name has polled again; the rows are handled by others.',
+            hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
+    end if;
 end;
 $function$;
-comment on function events.pgt_raise_lease_lost(text, text) is 'Says that a consumer has lost its lease. (Sluice: events in events)';
+comment on function events.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8) is
+    'Raises an error if a consumer has lost its lease p_lease_id, or, if that is null, any lease up to p_offset. A committed lease is not '
+    'lost. (Sluice: events in events)';
 
--- Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An
--- error if the rows went to another consumer, or to a later poll under the same name.
+-- Commits what commit_offset did not find: leases of ordered outboxes. Returns the highest id that this call committed, 0 if none.
 -- Writes pgt_lease_log.
 create function events.pgt_commit_again(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint)
     returns bigint
@@ -2629,7 +2365,6 @@ as $function$
 declare
     v_group  events.pgt_consumer_groups := events.pgt_group(p_group);
     v_offset bigint := least(p_last_offset, 9223372036854775806);
-    v_lost   boolean;
     v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
     v_head   record;
     v_ended  bigint;
@@ -2662,40 +2397,16 @@ begin
     if v_last is not null then
         return v_last;
     end if;
-    -- Who says again what it has committed has lost nothing.
-    if p_lease_id is not null then
-        v_lost := not events.pgt_has_lease(v_group.group_no, p_consumer, p_lease_id);
-    else
-        v_lost := exists (
-            select
-            from events.pgt_lease_log l
-            where l.group_no = v_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= v_offset
-              and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
-              and not exists (
-                  select
-                  from events.pgt_lease_log c
-                  where c.group_no = v_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
-                    and (c.committed_id = v_offset or c.state = 'done' and c.ids @> v_offset)
-              )
-        );
-    end if;
-    if v_lost then
-        perform events.pgt_raise_lease_lost(p_group, p_consumer);
-    end if;
+    perform events.pgt_require_lease(v_group, p_consumer, p_lease_id, v_offset);
     return 0::bigint;
 end;
 $function$;
 comment on function events.pgt_commit_again(text, text, int8, int8) is
-    'Commits what commit_offset did not find: what was granted of ordered outboxes; returns the highest id that this ended, 0 if none. An '
-    'error if the rows went to another consumer, or to a later poll under the same name. (Sluice: events in events)';
+    'Commits what commit_offset did not find: leases of ordered outboxes. Returns the highest id that this call committed, 0 if none. '
+    '(Sluice: events in events)';
 
--- Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to another
--- consumer, that is
--- an error, so that the work rolls back.
--- Writes pgt_lease_log.
--- From outboxes and stream_tables in the spec.
---
--- p_lease_id: as poll_outbox returned it. Given, it is an error, too, if the consumer's name has polled again since.
+-- Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost.
+-- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
 create function events.commit_offset(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint default null)
     returns bigint
     language plpgsql
@@ -2708,12 +2419,11 @@ declare
     v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
     v_group  integer;
     v_floor  bigint;
-    v_newest bigint;
     v_ended  bigint;
     v_last   bigint;
 begin
     select g.group_no, n.floor_no
-    into v_group, v_newest
+    into v_group, v_floor
     from events.pgt_consumer_groups g
     cross join lateral (
         select l.floor_no
@@ -2723,42 +2433,29 @@ begin
         limit 1
     ) n
     where g.group_name = p_group;
+    -- A poll that moves a lease to the log's head meanwhile moves it above this floor, too.
+    for v_ended in -- one, as a rule: a loop costs less than an aggregate
+        update events.pgt_lease_log l
+        set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
+            ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
+            committed_at = clock_timestamp(),
+            committed_id = upper(l.ids * v_upto) - 1
+        where l.group_no = v_group and l.lane = 0 and l.no >= v_floor
+          and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
+          and (p_lease_id is null or l.lease_id = p_lease_id)
+        returning l.committed_id
     loop
-        v_floor := v_newest;
-        for v_ended in -- one, as a rule: a loop costs less than an aggregate
-            update events.pgt_lease_log l
-            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
-                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
-                committed_at = clock_timestamp(),
-                committed_id = upper(l.ids * v_upto) - 1
-            where l.group_no = v_group and l.lane = 0 and l.no >= v_floor
-              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
-              and (p_lease_id is null or l.lease_id = p_lease_id)
-            returning l.committed_id
-        loop
-            v_last := greatest(v_last, v_ended);
-        end loop;
-        -- A poll may just have written a lease again at the log's head, and then the floor has moved: look again.
-        select l.floor_no into v_newest
-        from events.pgt_lease_log l
-        where l.group_no = v_group and l.lane = 0
-        order by l.no desc
-        limit 1;
-        exit when v_newest is not distinct from v_floor;
+        v_last := greatest(v_last, v_ended);
     end loop;
     return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset, p_lease_id));
 end;
 $function$;
 comment on function events.commit_offset(text, text, int8, int8) is
-    'Commits what a consumer was granted, up to an id; returns the highest id that this ended, 0 if none. If the rows were given to '
-    'another consumer, that is an error, so that the work rolls back. (Sluice: events in events)';
+    'Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost. '
+    '(Sluice: events in events)';
 
--- Puts rows that a consumer holds into its group's dead letters; returns how many. Rows that it does not hold stay as they are.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
--- From outboxes and stream_tables in the spec.
---
--- It locks nothing but the consumer's own leases, as commit_offset does: others poll while the work goes on that it is part of.
--- p_lease_id: as poll_outbox returned it. Given, it is an error if the rows went to another consumer, or the name has polled again since.
+-- Puts leased rows of a consumer into its group's dead letters. Returns how many. Locks only the consumer's own leases.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. With p_lease_id, LeaseLost if that lease was lost.
 create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[], p_error text, p_lease_id bigint default null)
     returns bigint
     language plpgsql
@@ -2773,39 +2470,35 @@ begin
     perform events.pgt_require_consumer(p_consumer);
     perform events.pgt_require_read_committed('reject_rows');
     select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id < 9223372036854775807;
-    for v_look in 1..2 loop -- a poll may just have written a lease again at the log's head
-        for v_lease in
-            select l.lane, l.no, l.ids, l.attempts
-            from events.pgt_lease_heads(v_group) h
-            join events.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-            where l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids and (p_lease_id is null or l.lease_id = p_lease_id)
-            order by l.lane, l.no
-            for update of l
-        loop
-            v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
-            continue when v_held is null;
-            v_count := v_count + events.pgt_bury(v_group, v_held, p_consumer, v_lease.attempts, p_error);
-            update events.pgt_lease_log l
-            set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
-                state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
-                committed_at = clock_timestamp()
-            where l.group_no = v_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
-        end loop;
+    for v_lease in
+        select l.lane, l.no, l.ids, l.attempts
+        from events.pgt_lease_heads(v_group) h
+        join events.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids and (p_lease_id is null or l.lease_id = p_lease_id)
+        order by l.lane, l.no
+        for update of l
+    loop
+        v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
+        continue when v_held is null;
+        v_count := v_count + events.pgt_bury(v_group, v_held, p_consumer, v_lease.attempts, p_error);
+        update events.pgt_lease_log l
+        set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
+            state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
+            committed_at = clock_timestamp()
+        where l.group_no = v_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
     end loop;
-    if v_count = 0 and p_lease_id is not null and not events.pgt_has_lease(v_group.group_no, p_consumer, p_lease_id) then
-        perform events.pgt_raise_lease_lost(p_group, p_consumer);
+    if v_count = 0 and p_lease_id is not null then
+        perform events.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
     end if;
     return v_count;
 end;
 $function$;
 comment on function events.reject_rows(text, text, int8[], text, int8) is
-    'Puts rows that a consumer holds into its group''s dead letters; returns how many. Rows that it does not hold stay as they are. '
-    '(Sluice: events in events)';
+    'Puts leased rows of a consumer into its group''s dead letters. Returns how many. Locks only the consumer''s own leases. (Sluice: '
+    'events in events)';
 
--- Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many.
--- Those that the outbox has no more, since retention was forced, stay dead letters.
+-- Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters, pgt_lease_log.
--- From outboxes and stream_tables in the spec.
 create function events.replay_dead_letters(p_group text, p_ids bigint[] default null)
     returns bigint
     language plpgsql
@@ -2838,21 +2531,17 @@ begin
 end;
 $function$;
 comment on function events.replay_dead_letters(text, int8[]) is
-    'Gives dead letters back to their group, all or some: they are due at once, with their attempts counted anew. Returns how many. Those '
-    'that the outbox has no more, since retention was forced, stay dead letters. (Sluice: events in events)';
+    'Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many. '
+    '(Sluice: events in events)';
 
--- Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the
--- current one if it holds nothing.
--- Writes pgt_lease_log.
--- From outboxes and stream_tables in the spec.
---
--- p_lease_id: as poll_outbox returned it. Given, it is an error if the rows went to another consumer, or the name has polled again since.
+-- Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease.
+-- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost if that lease was lost.
 create function events.extend_lease(p_group text, p_consumer text, p_extension_seconds integer default 30, p_lease_id bigint default null)
     returns timestamptz
     language plpgsql
 as $function$
 declare
-    v_group integer := (events.pgt_group(p_group)).group_no;
+    v_group events.pgt_consumer_groups := events.pgt_group(p_group);
     v_now   timestamptz := clock_timestamp();
     v_until timestamptz;
 begin
@@ -2864,30 +2553,26 @@ begin
             detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
             hint = 'Give how many seconds the work still takes.';
     end if;
-    for v_look in 1..2 loop -- a poll may just have written a lease again at the log's head
-        with extended as (
-            update events.pgt_lease_log l
-            set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
-            where l.group_no = v_group and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
-              and (p_lease_id is null or l.lease_id = p_lease_id)
-              and (v_look = 1 or l.until < v_now + make_interval(secs => p_extension_seconds))
-            returning l.until
-        )
-        select greatest(v_until, max(e.until)) into v_until from extended e;
-    end loop;
-    if v_until is null and p_lease_id is not null and not events.pgt_has_lease(v_group, p_consumer, p_lease_id) then
-        perform events.pgt_raise_lease_lost(p_group, p_consumer);
+    with extended as (
+        update events.pgt_lease_log l
+        set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
+        where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
+          and (p_lease_id is null or l.lease_id = p_lease_id)
+        returning l.until
+    )
+    select max(e.until) into v_until from extended e;
+    if v_until is null and p_lease_id is not null then
+        perform events.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
     end if;
     return coalesce(v_until, v_now);
 end;
 $function$;
 comment on function events.extend_lease(text, text, int4, int8) is
-    'Gives a consumer more time for all that it holds: until now plus the extension, never less than before; returns that time, the '
-    'current one if it holds nothing. (Sluice: events in events)';
+    'Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease. '
+    '(Sluice: events in events)';
 
--- Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases.
+-- Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
--- From outboxes and stream_tables in the spec.
 create function events.seek_offset(p_group text, p_consumer text, p_new_offset bigint)
     returns bigint
     language plpgsql
@@ -2918,12 +2603,11 @@ begin
 end;
 $function$;
 comment on function events.seek_offset(text, text, int8) is
-    'Moves a group: the next row that it is granted is the first above an id; 0 is the beginning, null the end. Ends all leases. (Sluice: '
-    'events in events)';
+    'Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset. '
+    '(Sluice: events in events)';
 
--- Says that a consumer is alive, without touching its leases. Written once in ten seconds at most.
+-- Records that a consumer is alive, at most once in ten seconds. Does not touch its leases.
 -- Writes pgt_consumers.
--- From outboxes and stream_tables in the spec.
 create function events.consumer_heartbeat(p_group text, p_consumer text)
     returns void
     language plpgsql
@@ -2935,23 +2619,22 @@ begin
     if not exists (select from events.pgt_consumers c where c.group_no = v_group and c.consumer_id = p_consumer) then
         perform events.pgt_register(v_group, p_consumer);
     end if;
-    -- Where it is just being written, it is heard of.
-    perform
-    from events.pgt_consumers c
-    where c.group_no = v_group and c.consumer_id = p_consumer
-      and (c.heartbeat_at is null or c.heartbeat_at < clock_timestamp() - interval '10 seconds')
-    for update skip locked;
-    if found then
-        update events.pgt_consumers c set heartbeat_at = clock_timestamp() where c.group_no = v_group and c.consumer_id = p_consumer;
-    end if;
+    update events.pgt_consumers c
+    set heartbeat_at = clock_timestamp()
+    where c.ctid = (
+        select k.ctid
+        from events.pgt_consumers k
+        where k.group_no = v_group and k.consumer_id = p_consumer
+          and (k.heartbeat_at is null or k.heartbeat_at < clock_timestamp() - interval '10 seconds')
+        for update skip locked -- another session records one at this moment
+    );
 end;
 $function$;
 comment on function events.consumer_heartbeat(text, text) is
-    'Says that a consumer is alive, without touching its leases. Written once in ten seconds at most. (Sluice: events in events)';
+    'Records that a consumer is alive, at most once in ten seconds. Does not touch its leases. (Sluice: events in events)';
 
--- Stops polls of a group from granting anything; commits go on.
+-- Pauses a group: polls return nothing. Commits continue.
 -- Writes pgt_consumer_groups.
--- From outboxes and stream_tables in the spec.
 create function events.pause_group(p_group text)
     returns void
     language plpgsql
@@ -2962,11 +2645,10 @@ begin
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_no = v_group;
 end;
 $function$;
-comment on function events.pause_group(text) is 'Stops polls of a group from granting anything; commits go on. (Sluice: events in events)';
+comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. Commits continue. (Sluice: events in events)';
 
--- Lets polls of a paused group grant rows again.
+-- Resumes a paused group.
 -- Writes pgt_consumer_groups.
--- From outboxes and stream_tables in the spec.
 create function events.resume_group(p_group text)
     returns void
     language plpgsql
@@ -2979,59 +2661,11 @@ begin
     where g.group_no = v_group and g.paused_at is not null;
 end;
 $function$;
-comment on function events.resume_group(text) is 'Lets polls of a paused group grant rows again. (Sluice: events in events)';
+comment on function events.resume_group(text) is 'Resumes a paused group. (Sluice: events in events)';
 
--- Notes that a group has read a claim check's rows to the end; again is no error.
--- Reads the outbox; writes pgt_consumer_claim_check_acks.
--- From stream_tables in the spec.
-create function events.outbox_rows_consumed(p_stream_table text, p_outbox_id bigint, p_group text default null)
-    returns void
-    language plpgsql
-as $function$
-declare
-    v_outbox text := events.pgt_outbox_name(p_stream_table);
-    v_check  boolean; -- null if retention has deleted it: then nothing has to be noted
-    v_groups text[] := array(select g.group_name from events.pgt_consumer_groups g where g.outbox_name = v_outbox);
-begin
-    if p_group is not null and (events.pgt_group(p_group)).outbox_name <> v_outbox then
-        raise exception using
-            errcode = '22023',
-            message = 'p_group does not consume this outbox: ' || p_group,
-            detail = 'Outbox ' || v_outbox || '.',
-            hint = 'Its groups: ' || array_to_string(v_groups, ', ') || '.';
-    elsif p_group is null and cardinality(v_groups) <> 1 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_group must not be null',
-            detail = format('Outbox %s has %s groups.', v_outbox, cardinality(v_groups)),
-            hint = 'Say whose acknowledgement it is.';
-    elsif p_outbox_id is null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_outbox_id must not be null',
-            detail = 'Outbox ' || v_outbox || '.',
-            hint = 'Give the id of the claim check.';
-    end if;
-    v_check := false;
-    if not coalesce(v_check, p_outbox_id between 1 and events.pgt_outbox_drawn(v_outbox)) then
-        raise exception using
-            errcode = '22023',
-            message = 'p_outbox_id is no claim check: ' || p_outbox_id,
-            detail = 'Outbox ' || v_outbox || '.',
-            hint = 'Give the id of a row whose is_claim_check is true.';
-    end if;
-    insert into events.pgt_consumer_claim_check_acks (group_name, outbox_name, outbox_id)
-    select coalesce(p_group, v_groups[1]), v_outbox, p_outbox_id
-    where v_check
-    on conflict do nothing;
-end;
-$function$;
-comment on function events.outbox_rows_consumed(text, int8, text) is
-    'Notes that a group has read a claim check''s rows to the end; again is no error. (Sluice: events in events)';
-
--- The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since.
+-- The consumers of each group and how far each has committed.
 --
--- Together rather than joined: without statistics, as on a new table, the log would be read once for each consumer.
+-- A union, not a join: without statistics, as on a new table, a join would read the log once for each consumer.
 create view events.pgt_consumer_offsets as
 select g.outbox_name,
        g.group_name,
@@ -3058,11 +2692,9 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is
-    'The consumers of each group and how far each has committed: what is kept of them, and what the lease log has since. (Sluice: events '
-    'in events)';
+comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed. (Sluice: events in events)';
 
--- What consumers hold, or have let run out without another being granted it yet.
+-- Leases of consumers, with those that have expired and were not granted again yet.
 create view events.pgt_consumer_leases as
 select g.outbox_name,
        g.group_name,
@@ -3076,16 +2708,16 @@ from events.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null;
 comment on view events.pgt_consumer_leases is
-    'What consumers hold, or have let run out without another being granted it yet. (Sluice: events in events)';
+    'Leases of consumers, with those that have expired and were not granted again yet. (Sluice: events in events)';
 
--- What consumers hold now.
+-- Leases that have not expired.
 create view events.pgt_consumer_active_leases as
 select l.outbox_name as outbox, l.group_name, l.consumer_id, l.first_id, l.last_id, l.leased_at, l.visibility_until, l.attempts
 from events.pgt_consumer_leases l
 where l.visibility_until > clock_timestamp();
-comment on view events.pgt_consumer_active_leases is 'What consumers hold now. (Sluice: events in events)';
+comment on view events.pgt_consumer_active_leases is 'Leases that have not expired. (Sluice: events in events)';
 
--- The consumers of each group; healthy is who was heard of within a minute.
+-- The consumers of each group. Healthy: heartbeat, lease or commit within a minute.
 create view events.pgt_consumer_status as
 select o.outbox_name as outbox,
        o.group_name,
@@ -3096,7 +2728,7 @@ select o.outbox_name as outbox,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
 comment on view events.pgt_consumer_status is
-    'The consumers of each group; healthy is who was heard of within a minute. (Sluice: events in events)';
+    'The consumers of each group. Healthy: heartbeat, lease or commit within a minute. (Sluice: events in events)';
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
@@ -3111,19 +2743,13 @@ from events.pgt_consumer_groups g
 cross join lateral events.pgt_group_state(g) s;
 comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: events in events)';
 
--- The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row.
+-- The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row.
 -- Reads pgt_lease_log, pgt_consumers, the outbox.
--- From outboxes and stream_tables in the spec.
 create function events.consumer_lag(p_group text default null)
     returns table (
-    group_name text,
-    consumer_id text,
-    last_offset bigint,
-    lag_rows bigint,
-    last_heartbeat timestamptz,
-    heartbeat_age_seconds numeric,
-    healthy boolean
-)
+        group_name text, consumer_id text, last_offset bigint, lag_rows bigint, last_heartbeat timestamptz,
+        heartbeat_age_seconds numeric, healthy boolean
+    )
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan -- else it is planned anew for each call, which takes three times as long as to run it
@@ -3153,12 +2779,10 @@ begin
 end;
 $function$;
 comment on function events.consumer_lag(text) is
-    'The consumers of a group, or of all, with what the group has not committed; a group without consumers has one row. (Sluice: events in '
+    'The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row. (Sluice: events in '
     'events)';
 
--- The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared one
--- has a gid, any
--- other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden from this role.
+-- The transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; since its beginning, if visible.
 -- Reads pgt_lease_log, pg_locks, pg_stat_activity, pg_prepared_xacts.
 create function events.pgt_gap_holders()
     returns table (outbox_name text, group_name text, first_id bigint, last_id bigint, pid integer, gid text, since timestamptz)
@@ -3183,11 +2807,10 @@ as $function$
     order by 1, 2, 7
 $function$;
 comment on function events.pgt_gap_holders() is
-    'The transactions for which gaps of consumer groups wait: who may still publish ids that were drawn and are not to be seen. A prepared '
-    'one has a gid, any other the pid of its session. since: when it began or was prepared; when the gap was seen where that is hidden '
-    'from this role. (Sluice: events in events)';
+    'The transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; since its beginning, if visible. '
+    '(Sluice: events in events)';
 
--- Whether nobody was heard of in a group for some time.
+-- Whether a group had no activity for some time.
 -- Reads pgt_lease_log, pgt_consumers.
 create function events.pgt_is_idle(p_group events.pgt_consumer_groups, p_after interval)
     returns boolean
@@ -3208,11 +2831,9 @@ as $function$
        )
 $function$;
 comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is
-    'Whether nobody was heard of in a group for some time. (Sluice: events in events)';
+    'Whether a group had no activity for some time. (Sluice: events in events)';
 
--- Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who
--- lost a
--- lease is remembered for a day, to be told if he commits.
+-- Deletes finished rows of the lease log and keeps what they have of consumers. Returns how many. Keeps lost leases for a day.
 -- Writes pgt_lease_log, pgt_consumers.
 create function events.pgt_trim_leases()
     returns bigint
@@ -3275,15 +2896,11 @@ begin
 end;
 $function$;
 comment on function events.pgt_trim_leases() is
-    'Forgets finished rows of the lease log, but for the newest of each lane, and keeps what they tell of consumers; returns how many. Who '
-    'lost a lease is remembered for a day, to be told if he commits. (Sluice: events in events)';
+    'Deletes finished rows of the lease log and keeps what they have of consumers. Returns how many. Keeps lost leases for a day. (Sluice: '
+    'events in events)';
 
--- Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long.
--- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert.
---
--- What an open transaction has locked, such as that of a heartbeat, waits for the next time.
--- Nobody is forgotten while a lease of his runs. A forgotten consumer's leases are due; no row is lost with it, as where its group stands
--- is the group's.
+-- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups.
+-- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events.pgt_watch_consumers()
     returns void
     language plpgsql
@@ -3399,7 +3016,7 @@ begin
 end;
 $function$;
 comment on function events.pgt_watch_consumers() is
-    'Alerts consumers that were not heard of for a minute, once until they are heard of again, and forgets those that are silent for long. '
+    'Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups. '
     '(Sluice: events in events)';
 insert into events.pgt_tasks (task) values ('consumer groups');
 
@@ -3679,7 +3296,7 @@ begin
         call events.pgt_commit();
         loop
             begin
-                v_rows := events.outbox_shop_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
@@ -3706,7 +3323,7 @@ begin
         call events.pgt_commit();
         loop
             begin
-                v_rows := events.outbox_account_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('account_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
@@ -3771,7 +3388,7 @@ begin
         -- One transaction: a bounded part of the work, the rest waits for the next pass.
         for v_round in 1..100 loop
             begin
-                v_rows := events.outbox_shop_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
@@ -3796,7 +3413,7 @@ begin
         -- One transaction: a bounded part of the work, the rest waits for the next pass.
         for v_round in 1..100 loop
             begin
-                v_rows := events.outbox_account_events_drain(v_batch);
+                v_rows := events.pgt_outbox_drain('account_events', v_batch);
             exception when others then
                 v_rows := 0;
                 update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
@@ -3844,12 +3461,8 @@ comment on procedure events.run("interval", "interval") is
 -- Outboxes
 -- ================================================================================================================
 
--- Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
+-- Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated.
 -- From outboxes.shop_events in the spec.
---
--- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
--- it will not
--- come any more. Rows are never updated.
 create table events.outbox_shop_events (
     id           bigint      not null primary key,
     created_at   timestamptz not null default now(),
@@ -3859,18 +3472,14 @@ create table events.outbox_shop_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_shop_events is
-    'Events of outbox shop_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: events '
-    'in events)';
+    'Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated. '
+    '(Sluice: events in events)';
 
--- Ids of outbox shop_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be told
--- from one that
--- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
+-- Ids of outbox shop_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_shop_events alter column id add generated always as identity
     (sequence name events.outbox_shop_events_ids cache 1);
 comment on sequence events.outbox_shop_events_ids is
-    'Ids of outbox shop_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not be '
-    'told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
-    '(Sluice: events in events)';
+    'Ids of outbox shop_events. The cache must stay 1: an id from a session''s cache would follow higher ones. (Sluice: events in events)';
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.shop_events in the spec.
@@ -3890,10 +3499,7 @@ comment on view events.outbox_shop_events_cloudevents is
     'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
--- From outboxes.shop_events in the spec.
---
--- The router itself reads changes of the table through publication events_outbox_shop_events: set table.field.event.key to aggregate_id,
--- table.field.event.type to event_type, table.field.event.payload to payload, and route.by.field to event_type.
+-- From outboxes.shop_events in the spec. The router reads the table itself through publication events_outbox_shop_events.
 create view events.outbox_shop_events_debezium as
 select e.id,
        coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype,
@@ -3914,12 +3520,8 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
 
--- Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish.
+-- Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated.
 -- From outboxes.account_events in the spec.
---
--- Whoever publishes has a lock on the table from before an id is drawn until the transaction ends: who misses an id can tell by that when
--- it will not
--- come any more. Rows are never updated.
 create table events.outbox_account_events (
     id           bigint      not null primary key,
     created_at   timestamptz not null default now(),
@@ -3929,18 +3531,15 @@ create table events.outbox_account_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_account_events is
-    'Events of outbox account_events: published by plain inserts, which name neither id nor created_at, or by outbox_publish. (Sluice: '
-    'events in events)';
+    'Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated. '
+    '(Sluice: events in events)';
 
--- Ids of outbox account_events, which are the table's alone: an insert that names one is refused. One that was drawn before could not be
--- told from one that
--- was rolled back. Their cache must stay at one: an id from a session's cache would come long after higher ones.
+-- Ids of outbox account_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_account_events alter column id add generated always as identity
     (sequence name events.outbox_account_events_ids cache 1);
 comment on sequence events.outbox_account_events_ids is
-    'Ids of outbox account_events, which are the table''s alone: an insert that names one is refused. One that was drawn before could not '
-    'be told from one that was rolled back. Their cache must stay at one: an id from a session''s cache would come long after higher ones. '
-    '(Sluice: events in events)';
+    'Ids of outbox account_events. The cache must stay 1: an id from a session''s cache would follow higher ones. (Sluice: events in '
+    'events)';
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events
@@ -3976,7 +3575,7 @@ create trigger sluice_mark_key
     for each row
     execute function events.outbox_account_events_mark_key();
 
--- Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it.
+-- Events of outbox account_events that were past their retention while a group had not consumed them and was idle.
 -- From outboxes.account_events in the spec.
 create table events.outbox_account_events_archive (
     id           bigint      not null primary key,
@@ -3988,8 +3587,8 @@ create table events.outbox_account_events_archive (
     archived_at  timestamptz not null default now()
 );
 comment on table events.outbox_account_events_archive is
-    'Events of outbox account_events that a group had not consumed when their retention had passed and nobody consumed it. (Sluice: events '
-    'in events)';
+    'Events of outbox account_events that were past their retention while a group had not consumed them and was idle. (Sluice: events in '
+    'events)';
 
 -- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.account_events in the spec.
@@ -4009,10 +3608,7 @@ comment on view events.outbox_account_events_cloudevents is
     'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
 
 -- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
--- From outboxes.account_events in the spec.
---
--- The router itself reads changes of the table through publication events_outbox_account_events: set table.field.event.key to aggregate_id,
--- table.field.event.type to event_type, table.field.event.payload to payload, and route.by.field to event_type.
+-- From outboxes.account_events in the spec. The router reads the table itself through publication events_outbox_account_events.
 create view events.outbox_account_events_debezium as
 select e.id,
        coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype,
@@ -4033,123 +3629,8 @@ insert into events.pgt_outboxes (
     'aggregate_id', null, null, null, interval '168 hours', 'archive'
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
-
--- Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_shop_events.
--- From outboxes.shop_events in the spec.
---
--- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
-create function events.outbox_shop_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_keep   interval := coalesce(
-        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'shop_events'),
-        interval '24 hours'
-    );
-    v_before timestamptz := now() - v_keep;
-    v_ids    bigint[];
-    v_count  bigint;
-begin
-    if v_keep <= interval '0' then -- kept for ever
-        return 0::bigint;
-    end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
-    v_ids := array(
-        select w.id
-        from (
-            select e.id, e.created_at
-            from events.outbox_shop_events e
-            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('shop_events', false) end)
-              and (v_force or not exists (
-                  select
-                  from events.pgt_consumer_dead_letters d
-                  join events.pgt_consumer_groups g on g.group_name = d.group_name
-                  where g.outbox_name = 'shop_events' and d.id = e.id
-              ))
-            order by e.id
-            limit p_batch_size + 1000::bigint
-        ) w
-        where w.created_at < v_before
-        order by w.id
-        limit p_batch_size
-    );
-    delete from events.outbox_shop_events e where e.id = any (v_ids);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function events.outbox_shop_events_drain(int4) is
-    'Deletes one batch of outbox shop_events: rows whose retention has passed and that every group has committed; returns how many. '
-    '(Sluice: events in events)';
-
--- Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many.
--- Reads pgt_lease_log, pgt_consumer_dead_letters, pgt_consumer_claim_check_acks; deletes from events.outbox_account_events; writes
--- events.outbox_account_events_archive.
--- From outboxes.account_events in the spec.
---
--- Dead letters stay, as they can be replayed; setting outbox_force_retention deletes all.
-create function events.outbox_account_events_drain(p_batch_size integer)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_keep   interval := coalesce(
-        (select make_interval(hours => s.retention_hours) from events.pgt_outbox_state s where s.outbox_name = 'account_events'),
-        make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer)
-    );
-    v_before timestamptz := now() - v_keep;
-    v_ids    bigint[];
-    v_count  bigint;
-begin
-    if v_keep <= interval '0' then -- kept for ever
-        return 0::bigint;
-    end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
-    v_ids := array(
-        select w.id
-        from (
-            select e.id, e.created_at
-            from events.outbox_account_events e
-            where e.id <= (select case when v_force then 9223372036854775807 else events.pgt_safe_point('account_events', false) end)
-              and (v_force or not exists (
-                  select
-                  from events.pgt_consumer_dead_letters d
-                  join events.pgt_consumer_groups g on g.group_name = d.group_name
-                  where g.outbox_name = 'account_events' and d.id = e.id
-              ))
-            order by e.id
-            limit p_batch_size + 1000::bigint
-        ) w
-        where w.created_at < v_before
-        order by w.id
-        limit p_batch_size
-    );
-    insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
-    select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
-    from events.outbox_account_events e
-    where e.id = any (v_ids) and e.id > events.pgt_safe_point('account_events', true);
-    delete from events.outbox_account_events e where e.id = any (v_ids);
-    get diagnostics v_count = row_count;
-    return v_count;
-end;
-$function$;
-comment on function events.outbox_account_events_drain(int4) is
-    'Deletes one batch of outbox account_events: rows whose retention has passed and that every group has committed; returns how many. '
-    '(Sluice: events in events)';
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '313c6ec38e64d2f0d3eb50bbe0905b4f', 'plain');
+values ('events', '1.0.0', '3754bce6c7ca75266271a7e071ad615b', 'plain');
 select events.attach();
 
 commit;
