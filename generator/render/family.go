@@ -33,6 +33,17 @@ func (f Family) Schema() string { return sqltext.Ident(f.SchemaName) }
 // Several reports whether one of them may stand in the way of others.
 func (f Family) Several() bool { return len(f.Members) > 1 }
 
+// Direct are the members that otherwise follow each statement by themselves.
+func (f Family) Direct() []StreamTable {
+	var direct []StreamTable
+	for _, t := range f.Members {
+		if t.Direct && len(t.Pending) > 0 {
+			direct = append(direct, t)
+		}
+	}
+	return direct
+}
+
 // List names the members for people.
 func (f Family) List() string {
 	var names []string

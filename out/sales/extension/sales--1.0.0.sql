@@ -4725,20 +4725,19 @@ comment on function sales.large_orders_maintain() is
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function, rows_table,
-        old_rows_table, shape_table, online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
-    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'],
-        array['public.orders'], null, null,
+    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
+        array['public.orders'],
     null, 'large_orders_rebuild', 'large_orders_apply_pending', 'large_orders_maintain', 'sales.large_orders_last_xid', null, null,
-        'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
-    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
-        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
-    'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
+    'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
+        'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
+        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'],
+    '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
@@ -5097,18 +5096,17 @@ comment on function sales.customer_payments_rebuild() is
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function, rows_table,
-        old_rows_table, shape_table, online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
-    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers',
-        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
-    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, null, null, 'sales.customer_payments_rows',
-        'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
-    's.*', '(
+    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
+        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
+    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, null, null,
+    'sales.customer_payments_rows', 'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid',
+        'last_paid_at'], 's.*', '(
 with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
@@ -5128,12 +5126,11 @@ from d1
 ) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
     array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'],
     array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
-    '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and '
-    'mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
-    '''Infinity'' end end)'],
-    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) '
-        '> 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
-        'end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
+        '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 '
+        'and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
+        '''Infinity'' end end)'], 'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then '
+        'r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then '
+        '''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -5352,20 +5349,19 @@ comment on function sales.best_customers_rebuild() is
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function, rows_table,
-        old_rows_table, shape_table, online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
-    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'],
-        array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
-    'best_customers_merge', 'best_customers_rebuild', null, null, null, null, null, 'sales.best_customers_rows',
-        'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
-    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
-        array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
-    'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
+    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
+        array['sales.customer_payments'], array['sales.customer_payments'],
+    'best_customers_merge', 'best_customers_rebuild', null, null, null, null, null,
+    'sales.best_customers_rows', 'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
+        'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
+        array['create index best_customers_hash on sales.best_customers_rows (__hash)'],
+    '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
@@ -5395,4 +5391,4 @@ comment on function sales.large_orders_apply_pending(bool) is
     'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'a491ccc078c0b9cdae4fa5c9b86c0761', 'extension');
+values ('sales', '1.0.0', '09d89e9b91384d63dc4d5d3e4b9ff9f1', 'extension');
