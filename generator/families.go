@@ -44,7 +44,7 @@ func (p *planner) familyOf(members []int) render.Family {
 	base := p.base(&p.spec.StreamTables[p.compiled.order[members[0]]])
 	return render.Family{
 		SchemaName: p.spec.Extension.Schema, State: p.in("pgt_stream_table_state"),
-		ApplyFn: p.in(base + "_apply_pending"), CatchUpFn: p.in(base + "_catch_up"), GoLiveFn: p.in(base + "_go_live"),
+		ApplyFn: p.in(base + "_apply_pending"),
 	}
 }
 

@@ -20,7 +20,7 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_trigger_missing", "pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_indexes", "pgt_source_shape", "pgt_source_look",
+		"pgt_trigger_missing", "pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_shape", "pgt_source_look",
 		"pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
@@ -149,12 +149,12 @@ func functionsOf(t render.StreamTable) []part {
 // families adds what stream tables in immediate mode have in common that follow the same tables.
 func (b *builder) families(view render.Extension) {
 	for _, f := range view.Families {
-		for _, name := range []string{"apply", "catch_up", "go_live"} {
-			b.add("now/"+name+".sql", f)
-		}
+		b.add("now/apply.sql", f)
 	}
 	if len(view.Families) > 0 {
-		b.add("now/pgt_fill_immediate.sql", view)
+		for _, name := range []string{"pgt_catch_up", "pgt_go_live", "pgt_fill_immediate"} {
+			b.add("now/"+name+".sql", view)
+		}
 	}
 	if len(view.Marked()) > 0 {
 		b.add("now/pgt_tidy_marks.sql", view)

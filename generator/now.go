@@ -96,6 +96,8 @@ func (p *planner) now(n int, t *render.StreamTable) {
 		}
 	} else if t.Direct {
 		t.KeyColumns = view.KeyColumns()
+		anew := func(tables ivm.Tables) []string { return view.RowsAnew(tables, ivm.Update) }
+		t.Anew = p.reading(t, "__few", anew, inStatement)
 	}
 }
 
@@ -185,7 +187,7 @@ func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) rende
 	if t.Grouped {
 		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
 	} else {
-		step.ByEvent, step.Anew = p.byEvent(&t, view.RowsAnew), true
+		step.ByEvent = p.byEvent(&t, view.RowsAnew)
 	}
 	return step
 }

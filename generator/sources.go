@@ -50,7 +50,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	}
 	for _, capture := range plan.Captures {
 		if capture.Table == read.Table {
-			read.Pending, read.Columns = &capture.Log, union(slices.Clone(read.Columns), capture.ColumnList)
+			read.Pending, read.AttachFn, read.Columns = &capture.Log, capture.AttachNowFn, union(slices.Clone(read.Columns), capture.ColumnList)
 			if !read.Made {
 				read.Triggers = append(append(read.Triggers, capture.Triggers.Names()...), capture.OnBefore, capture.OnEnd)
 				read.Always = append(read.Always, capture.Always()...)

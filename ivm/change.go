@@ -274,10 +274,8 @@ func (s Storage) differ(from, stored string, old bool) emit.CTE {
 		}
 	}
 	lines := append(emit.Clause("select", list), "from (select q.*, true as "+comes+" from "+from+") q",
-		"full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+s.Same("q", "s"), "where q."+comes+" is null", emit.Indent+"or s."+at+" is null")
-	for _, u := range unlike {
-		lines = append(lines, emit.Indent+"or "+u)
-	}
+		"full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+s.Same("q", "s"))
+	lines = append(lines, emit.Any("where", append([]string{"q." + comes + " is null", "s." + at + " is null"}, unlike...))...)
 	return emit.CTE{Name: "differ", Comment: "the query's rows beside those stored, where they are not the same", Keep: true, Lines: lines}
 }
 

@@ -9,11 +9,11 @@ import (
 
 // Family is stream tables in immediate mode that follow the same tables: triggers of a table do for all of them what they do.
 type Family struct {
-	SchemaName                   string        // of the extension
-	Members                      []StreamTable // what reads another comes after it
-	Captures                     []Capture
-	State                        Name
-	ApplyFn, CatchUpFn, GoLiveFn Name
+	SchemaName string        // of the extension
+	Members    []StreamTable // what reads another comes after it
+	Captures   []Capture
+	State      Name
+	ApplyFn    Name
 }
 
 // Marked are the captured tables whose triggers note that those of users wrote it.
@@ -30,11 +30,19 @@ func (p Plan) Marked() []Capture {
 // Schema returns the extension's schema as SQL.
 func (f Family) Schema() string { return sqltext.Ident(f.SchemaName) }
 
-// First is the member that stands for all.
-func (f Family) First() string { return f.Members[0].ID() }
-
 // Several reports whether one of them may stand in the way of others.
 func (f Family) Several() bool { return len(f.Members) > 1 }
+
+// Direct are the members that otherwise follow each statement by themselves.
+func (f Family) Direct() []StreamTable {
+	var direct []StreamTable
+	for _, t := range f.Members {
+		if t.Direct && len(t.Pending) > 0 {
+			direct = append(direct, t)
+		}
+	}
+	return direct
+}
 
 // List names the members for people.
 func (f Family) List() string {
@@ -52,17 +60,6 @@ func (f Family) MemberList() string {
 		names = append(names, t.Table)
 	}
 	return literals(names)
-}
-
-// Tables are the captured tables that are not made here: users write them.
-func (f Family) Tables() []Capture {
-	var tables []Capture
-	for _, c := range f.Captures {
-		if !c.Made {
-			tables = append(tables, c)
-		}
-	}
-	return tables
 }
 
 // SourceList are the captured tables as a list of literals.

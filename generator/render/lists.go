@@ -6,18 +6,23 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// widest is how long the items of one line of a list may be together.
-const widest = 100
+// widest is how long the items of one line of a list may be together; widestLine leaves room for indentation only.
+const widest, widestLine = 100, 122
 
 // wrapped joins the items of a list in lines that are not too long.
-func wrapped(items []string) string {
+func wrapped(items []string) string { return wrappedAt(items, widest, "        ") }
+
+// wrappedAt does so with another width and indentation.
+func wrappedAt(items []string, widest int, indent string) string {
 	var out strings.Builder
 	width := 0
 	for i, item := range items {
-		if i > 0 {
+		if i == 0 {
+			width = len(item)
+		} else {
 			out.WriteString(",")
 			if width += len(item) + 2; width > widest {
-				out.WriteString("\n        ")
+				out.WriteString("\n" + indent)
 				width = len(item)
 			} else {
 				out.WriteString(" ")

@@ -19,6 +19,7 @@ type Now struct {
 	ApplyFn    Name      // of the family; empty if it has none
 	Pending    []Changes // what is pending, by source
 	NowDelta   []string  // lines of common table expressions over Pending
+	Anew       []string  // the same, where rows that changes touch are computed as they are now; none if Direct does not do so
 
 	Regained   []string // see package ivm
 	Accumulate func(row, added string) []string
@@ -60,7 +61,7 @@ func (n Now) LockOrder() []Name {
 
 // Accumulated sets group row to what it is with row added.
 func (n Now) Accumulated(row, added string) string {
-	return strings.Join(n.Accumulate(row, added), ",\n                ")
+	return wrappedAt(n.Accumulate(row, added), widestLine, "                ")
 }
 
 // Regains sets the extremes to those of row f.
@@ -154,6 +155,9 @@ func (e Event) Since() Since {
 	s := Since{Over: e.Table.String(), Older: "filled them"}
 	for _, step := range e.Steps {
 		s.Tables = append(s.Tables, step.StreamTable)
+		if !step.Grouped {
+			s.Computed = append(s.Computed, step)
+		}
 	}
 	return s
 }
@@ -166,6 +170,7 @@ func (c Capture) SinceLocked() Since {
 // Since is about stream tables over a table, and what was done to them that a snapshot may not show.
 type Since struct {
 	Tables      []StreamTable
+	Computed    []Step // those whose rows a statement computes as they are now
 	Over, Older string
 }
 
@@ -186,13 +191,6 @@ func (c Capture) Followers() string {
 // Present is the same for the columns that the step reads.
 func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
 
-// PresentKeys is the same for those that rows are found by.
-func (s Step) PresentKeys(rows, a string) string {
-	of := s.Of
-	of.ColumnList = s.KeyColumns
-	return present(of, s.Absent, rows, a)
-}
-
 // Touched lists what rows are found by, of row a of a transition table.
 func (s Step) Touched(a string) string { return list(a, s.KeyColumns) }
 
@@ -205,8 +203,10 @@ func present(of Source, absent Name, rows, a string) string {
 		column := sqltext.Ident(name)
 		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", sqltext.Ident(of.SchemaName), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
 	}
-	const next = "\n            "
-	return absent.String() + " absent" + next + "cross join lateral (select " + strings.Join(columns, ","+next+"    ") + " from " + rows + ") " + a
+	const indent = "            "
+	columns[0] = "cross join lateral (select " + columns[0]
+	columns[len(columns)-1] += " from " + rows + ") " + a
+	return absent.String() + " absent\n" + indent + wrappedAt(columns, widestLine, indent+"    ")
 }
 
 // Step is one of them.
@@ -219,7 +219,6 @@ type Step struct {
 	Absent  Name
 
 	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
-	Anew    bool                // they compute the rows that it touched as they are now
 	Merged  bool                // groups that they add to are found by their unique index
 	Moved   bool                // so are rows that they say come and go
 	Effects map[string]Effect   // of each event on the rows, or on those of the groups
@@ -237,7 +236,7 @@ func (s Step) Adds() bool { return s.Effects[s.Event].Adds }
 // Finds lists the variables for what the step's statement has found.
 func (s Step) Finds() string {
 	switch {
-	case s.Anew || (s.Moved || s.Merged) && !s.Takes():
+	case len(s.Anew) > 0 || (s.Moved || s.Merged) && !s.Takes():
 		return ""
 	case s.Merged && s.Loses() != "":
 		return "v_gone, v_lost, v_unfound"

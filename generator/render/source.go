@@ -165,6 +165,7 @@ type Read struct {
 	Columns    []string // that any of them reads; none: not known
 	Log        *Source  // nil if no refresh follows its changes
 	Pending    *Name    // nil if no stream table in immediate mode follows it
+	AttachFn   Name     // makes that, and the triggers that write it
 	Readers    []Name
 	Needs      []Need // of each reader
 }

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// width is where lists break.
-const width = 90
+// width is where lists break, long is what has a line of its own in them, and sentence is how long a comment may be.
+const width, long, sentence = 118, 60, 90
 
 // as names an expression.
 func as(expr, name string) string { return expr + " as " + sqltext.Ident(name) }
@@ -22,10 +23,10 @@ func aliased(sql, alias string) string {
 	return sql
 }
 
-// Clause is a keyword and a list: on one line if that fits. Otherwise columns share lines, and what is computed has lines of its own.
+// Clause is a keyword and a list: on one line if that fits. Otherwise items share lines, and long expressions have lines of their own.
 func Clause(keyword string, items []string) []string {
 	line := keyword + " " + strings.Join(items, ", ")
-	if utf8.RuneCountInString(line) <= width {
+	if utf8.RuneCountInString(line) <= width && !slices.ContainsFunc(items, isLong) || len(items) == 1 {
 		return []string{line}
 	}
 	lines := []string{keyword}
@@ -35,13 +36,31 @@ func Clause(keyword string, items []string) []string {
 			item += ","
 		}
 		last := &lines[len(lines)-1]
-		computed := strings.Contains(item, "(")
+		computed := isLong(item)
 		if alone || computed || utf8.RuneCountInString(*last+" "+item) > width {
 			lines = append(lines, Indent+item)
 		} else {
 			*last += " " + item
 		}
 		alone = computed
+	}
+	return lines
+}
+
+func isLong(item string) bool {
+	return utf8.RuneCountInString(item) > long && strings.Contains(item, "(")
+}
+
+// Any is a keyword and conditions of which one is enough, as many on a line as fit.
+func Any(keyword string, conds []string) []string {
+	lines := []string{keyword + " " + conds[0]}
+	for _, c := range conds[1:] {
+		last := &lines[len(lines)-1]
+		if utf8.RuneCountInString(*last+" or "+c) > width {
+			lines = append(lines, Indent+"or "+c)
+		} else {
+			*last += " or " + c
+		}
 	}
 	return lines
 }
@@ -105,7 +124,7 @@ func (w *Writer) comment(n algebra.Node) string {
 		}
 		return ""
 	})
-	if utf8.RuneCountInString(text) <= width {
+	if utf8.RuneCountInString(text) <= sentence {
 		return text
 	}
 	text = inline(n, w.place)

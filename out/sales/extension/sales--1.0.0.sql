@@ -22,21 +22,20 @@ begin
                 'after_restore', 'attach', 'best_customers_merge', 'best_customers_rebuild', 'changes_public_captured_payments_capture',
                 'changes_public_customers_capture', 'changes_public_orders_capture', 'check_stream_table', 'customer_payments_computed',
                 'customer_payments_merge', 'customer_payments_rebuild', 'detach', 'explain_st', 'get_refresh_history',
-                'large_orders_apply_pending', 'large_orders_catch_up', 'large_orders_go_live', 'large_orders_maintain',
-                'large_orders_rebuild', 'now_public_orders_attach', 'now_public_orders_delete', 'now_public_orders_insert',
-                'now_public_orders_row', 'now_public_orders_truncate', 'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied',
-                'pgt_as', 'pgt_attach_log', 'pgt_attach_stream_table', 'pgt_capture', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison',
-                'pgt_drop_own', 'pgt_drop_stream_table', 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit',
-                'pgt_fit_stream_table', 'pgt_full_reason', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits',
-                'pgt_members', 'pgt_missing', 'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_raise_dependents',
-                'pgt_read_only', 'pgt_recompute_readers', 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order',
-                'pgt_refresh_order', 'pgt_require_keys', 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed',
-                'pgt_source_indexes', 'pgt_source_keyed', 'pgt_source_look', 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit',
-                'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert', 'pgt_swap', 'pgt_tick', 'pgt_time_was_up',
-                'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of',
-                'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once',
-                'unapplied_public_orders', 'unread_public_captured_payments', 'unread_public_customers', 'unread_public_orders',
-                'unread_sales_customer_payments'
+                'large_orders_apply_pending', 'large_orders_maintain', 'large_orders_rebuild', 'now_public_orders_attach',
+                'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row', 'now_public_orders_truncate',
+                'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied', 'pgt_as', 'pgt_attach_log', 'pgt_attach_stream_table',
+                'pgt_capture', 'pgt_catch_up', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_drop_stream_table',
+                'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit', 'pgt_fit_stream_table', 'pgt_full_reason',
+                'pgt_go_live', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
+                'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only', 'pgt_recompute_readers',
+                'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order', 'pgt_require_keys',
+                'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed', 'pgt_source_keyed', 'pgt_source_look',
+                'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
+                'pgt_swap', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted',
+                'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table',
+                'resume_stream_table', 'run', 'tick', 'tick_once', 'unapplied_public_orders', 'unread_public_captured_payments',
+                'unread_public_customers', 'unread_public_orders', 'unread_sales_customer_payments'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -360,6 +359,8 @@ create table sales.pgt_stream_table_config (
     apply_function     name,             -- null: everything is recomputed
     recompute_function name not null,
     pending_function   name,             -- in immediate mode: applies what is pending to its maintenance group
+    maintain_function  name,             -- applies it to this one
+    last_filled        text,             -- a sequence: the last transaction that filled it
     publish_function   name,             -- writes all its rows to its outbox; null: it can have none
     flush_function     name,             -- in immediate mode: writes to it what a statement changed
     rows_table         text not null,
@@ -436,6 +437,7 @@ create table sales.pgt_source_config (
     log_indexes   name[]  not null, -- of the change log: on transactions, and on rows that say that the source was truncated
     capture       name,             -- the function that writes the change log; null where refreshes do
     pending       text,             -- as regclass reads it
+    attach_function name,           -- makes pending and the triggers that write it
     triggers      name[]  not null, -- of ours on it, which are on tables below it, too
     always        name[]  not null, -- those that fire for statements of replicas, too
     readers       text[]  not null  -- stream tables
@@ -748,24 +750,6 @@ $function$;
 comment on function sales.pgt_type_labels(oid) is
     'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
 
--- Tells one state of a table's indexes from another.
--- Reads pg_index.
-create function sales.pgt_source_indexes(p_table oid)
-    returns text
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return (
-        select string_agg(concat_ws(' ', i.indexrelid, i.xmin), ',' order by i.indexrelid)
-        from pg_index i
-        where i.indrelid = p_table
-    );
-end;
-$function$;
-comment on function sales.pgt_source_indexes(oid) is 'Tells one state of a table''s indexes from another. (Sluice: sales in sales)';
-
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, the change log and the table for what is pending.
 -- Reads pg_class, pg_attribute, pg_index, pg_trigger, pg_inherits.
@@ -871,7 +855,12 @@ begin
             where a.attrelid = r.oid and a.attnum > 0
             order by a.attnum
         ),
-        case when c.keyed then sales.pgt_source_indexes(r.oid) end,
+        case when c.keyed then array(
+            select row(i.indexrelid, i.xmin)
+            from pg_index i
+            where i.indrelid = r.oid
+            order by i.indexrelid
+        ) end,
         array(
             select row(t.ctid, t.xmin, p.pronamespace)
             from pg_trigger t
@@ -925,15 +914,17 @@ create function sales.pgt_source_problem(
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
+#variable_conflict use_column
 declare
-    v_table    oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
-    v_kind     "char" := (select r.relkind from pg_class r where r.oid = v_table);
-    v_column   name;
-    v_now      text;
-    v_type     text;
-    v_immediate boolean; -- how it is kept
-    v_follows  boolean := not c.made and coalesce(c.change_log, c.pending) is not null; -- by triggers
-    v_generate text := 'change the spec or its DDL to what is there now, generate and apply';
+    v_name      text := format('%I.%I', c.source_schema, c.source_name);
+    v_table     oid := to_regclass(v_name)::oid;
+    v_kind      "char" := (select r.relkind from pg_class r where r.oid = v_table);
+    v_noted     jsonb := coalesce((select s.noted from sales.pgt_source_state s where s.source = c.source), '{}');
+    v_followed  boolean := coalesce(c.change_log, c.pending) is not null;
+    v_immediate boolean := exists (
+        select from sales.pgt_stream_table_config t where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
+    );
+    v_or        text := ', or change the spec or its DDL to what is there now, generate and apply.';
 begin
     if v_table is null then
         problem := format('source %s is gone', c.source);
@@ -941,140 +932,88 @@ begin
         return;
     elsif c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v' then
         problem := format('source %s is no longer a %s', c.source, c.kind);
-        hint := format('Make it one again, or %s.', v_generate);
+        hint := 'Make it one again' || v_or;
         return;
-    elsif c.kind = 'view' and md5(pg_get_viewdef(v_table)) <> (
-        select s.noted ->> ' query'
-        from sales.pgt_source_state s
-        where s.source = c.source
-    ) then
+    elsif c.kind = 'view' and md5(pg_get_viewdef(v_table)) <> v_noted ->> ' query' then
         problem := format('view %s was made with another query, which the generated SQL does not follow', c.source);
-        hint := format('Make it again as it was, or %s.', v_generate);
+        hint := 'Make it again as it was' || v_or;
         return;
     end if;
 
-    if v_follows and exists (select from pg_class r where r.oid = v_table and r.relpersistence = 'u') then
-        problem := format('source %s is unlogged: a crash empties it, which triggers do not see', c.source);
-        hint := format('Run ALTER TABLE %I.%I SET LOGGED, or %s.', c.source_schema, c.source_name, v_generate);
-        return;
-    end if;
-
-    v_immediate := exists (
-        select
-        from sales.pgt_stream_table_config t
-        where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
-    );
-    if v_immediate and not c.made and not c.part and exists (select from sales.pgt_above(v_table)) then
-        problem := format('rows of source %s are written through table %s now, which no trigger sees', c.source,
-            (select a::regclass from sales.pgt_above(v_table) a limit 1));
-        hint := format('Detach it from that, or %s.', v_generate);
-        return;
-    end if;
-
-    select w.column_name, a.attname::text
-    into v_column, v_now
-    from unnest(needs.columns) with ordinality w (column_name, position)
-    left join sales.pgt_source_state s on s.source = c.source
-    left join pg_attribute a
-        on a.attrelid = v_table and a.attnum = (s.noted ->> w.column_name)::smallint and not a.attisdropped
-        and s.noted ->> '' = v_table::text
-    where not exists (
-        select
-        from pg_attribute h
-        where h.attrelid = v_table and h.attname = w.column_name and h.attnum > 0 and not h.attisdropped
-    )
-    order by w.position
+    -- The first of these.
+    select f.problem, f.hint
+    into problem, hint
+    from (
+        select 1, 0::bigint, format('source %s is unlogged: a crash empties it, which triggers do not see', c.source),
+               format('Run ALTER TABLE %s SET LOGGED', v_name) || v_or
+        from pg_class r
+        where r.oid = v_table and r.relpersistence = 'u' and v_followed and not c.made
+        union all
+        select 2, a.place, format('rows of source %s are written through table %s now, which no trigger sees', c.source, a.above::regclass),
+               'Detach it from that' || v_or
+        from sales.pgt_above(v_table) with ordinality a (above, place)
+        where v_immediate and not c.made and not c.part
+        union all
+        select 3, w.place, format('source %s has no column %s', c.source, w.name) || coalesce(', which was renamed to ' || a.attname, ''),
+               case when a.attname is null then 'Add it again' else 'Rename it back' end || v_or
+        from unnest(needs.columns) with ordinality w (name, place)
+        left join pg_attribute a
+            on a.attrelid = v_table and a.attnum = (v_noted ->> w.name)::smallint and not a.attisdropped and v_noted ->> '' = v_table::text
+        where not exists (
+            select from pg_attribute h where h.attrelid = v_table and h.attname = w.name and h.attnum > 0 and not h.attisdropped
+        )
+        union all
+        select 4, a.attnum, format('column %s of source %s is a virtual one, which triggers do not see', a.attname, c.source),
+               'Make it a stored one' || v_or
+        from pg_attribute a
+        where a.attrelid = v_table and a.attname = any (needs.columns) and a.attgenerated = 'v' and v_followed
+        union all
+        select 5, a.attnum, format('column %s of source %s may be null now', a.attname, c.source),
+               format('Run ALTER TABLE %s ALTER %I SET NOT NULL', v_name, a.attname) || v_or
+        from pg_attribute a
+        where a.attrelid = v_table and a.attname = any (needs.not_null) and not a.attnotnull
+        union all
+        -- What refreshes recomputes then; writers cannot.
+        select 6, 0, format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', ')),
+               'Make one again, on no table that others inherit from' || v_or
+        where v_immediate and not sales.pgt_source_keyed(c, needs)
+        union all
+        select 7, a.attnum, format('values of column %s of source %s may be equal and not the same now, by its collation', a.attname,
+            c.source),
+               'Alter it back' || v_or
+        from pg_attribute a
+        join pg_collation l on l.oid = a.attcollation
+        where a.attrelid = v_table and a.attname = any (needs.alike) and not l.collisdeterministic and v_followed and not c.made
+        union all
+        -- Integers are alike, and so are strings; the rest is what the SQL was made for.
+        select 8, w.place, format('column %s of source %s is of type %s now, and what was generated is for %s',
+                   w.name, c.source, format_type(a.atttypid, a.atttypmod), w.type),
+               'Alter it back' || v_or
+        from unnest(needs.columns, needs.types) with ordinality w (name, type, place)
+        join pg_attribute a on a.attrelid = v_table and a.attname = w.name
+        cross join nullif(w.type, '') n (type)
+        cross join coalesce(to_regtype(n.type), to_regtype(quote_ident(c.source_schema) || '.' || n.type)) t (made_for)
+        where a.atttypid <> t.made_for
+          and not (array[a.atttypid, t.made_for] <@ array['smallint', 'integer', 'bigint']::regtype[]::oid[])
+          and not (array[a.atttypid, t.made_for] <@ array['text', 'varchar', 'bpchar']::regtype[]::oid[])
+        union all
+        select 9, 0, format('row-level security of source %s applies to %s', c.source, current_user),
+               format('Let the table''s owner or a role with BYPASSRLS refresh: a stream table holds rows for everybody, '
+                   'while triggers see all of them and queries of %s do not.', current_user)
+        where row_security_active(v_table)
+        union all
+        -- Triggers of immediate mode read it as their owner.
+        select 10, 0, format('row-level security of source %s applies to %s', c.source, w.rolname),
+               format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for everybody.',
+                   v_name, w.rolname)
+        from pg_class r
+        join pg_class own on own.oid = 'sales.pgt_source_config'::regclass
+        join pg_roles w on w.oid = own.relowner
+        where r.oid = v_table and c.pending is not null and r.relrowsecurity and not w.rolsuper and not w.rolbypassrls
+          and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'))
+    ) f (no, place, problem, hint)
+    order by f.no, f.place
     limit 1;
-    if v_column is not null then
-        problem := format('source %s has no column %s', c.source, v_column) || coalesce(', which was renamed to ' || v_now, '');
-        hint := case when v_now is null then 'Add it again' else 'Rename it back' end || format(', or %s.', v_generate);
-        return;
-    end if;
-
-    select a.attname
-    into v_column
-    from pg_attribute a
-    where a.attrelid = v_table and a.attname = any (needs.columns) and a.attgenerated = 'v'
-    order by a.attnum
-    limit 1;
-    if v_column is not null and coalesce(c.change_log, c.pending) is not null then
-        problem := format('column %s of source %s is a virtual one, which triggers do not see', v_column, c.source);
-        hint := format('Make it a stored one, or %s.', v_generate);
-        return;
-    end if;
-
-    select a.attname
-    into v_column
-    from pg_attribute a
-    where a.attrelid = v_table and a.attname = any (needs.not_null) and not a.attnotnull
-    order by a.attnum
-    limit 1;
-    if v_column is not null then
-        problem := format('column %s of source %s may be null now', v_column, c.source);
-        hint := format('Run ALTER TABLE %I.%I ALTER %I SET NOT NULL, or %s.', c.source_schema, c.source_name, v_column, v_generate);
-        return;
-    end if;
-
-    -- What refreshes recomputes then; writers cannot.
-    if v_immediate and not sales.pgt_source_keyed(c, needs) then
-        problem := format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', '));
-        hint := format('Make one again, on no table that others inherit from, or %s.', v_generate);
-        return;
-    end if;
-
-    select a.attname
-    into v_column
-    from pg_attribute a
-    join pg_collation l on l.oid = a.attcollation
-    where a.attrelid = v_table and a.attname = any (needs.alike) and not l.collisdeterministic
-    order by a.attnum
-    limit 1;
-    if v_column is not null and v_follows then
-        problem := format('values of column %s of source %s may be equal and not the same now, by its collation', v_column, c.source);
-        hint := format('Alter it back, or %s.', v_generate);
-        return;
-    end if;
-
-    -- Integers are alike, and so are strings; the rest is what the SQL was made for.
-    select w.column_name, format_type(a.atttypid, a.atttypmod), w.type_name
-    into v_column, v_now, v_type
-    from unnest(needs.columns, needs.types) with ordinality w (column_name, type_name, position)
-    join pg_attribute a on a.attrelid = v_table and a.attname = w.column_name
-    cross join nullif(w.type_name, '') n (type_name)
-    cross join coalesce(to_regtype(n.type_name), to_regtype(quote_ident(c.source_schema) || '.' || n.type_name)) t (made_for)
-    where a.atttypid <> t.made_for
-      and not (a.atttypid in ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
-          and t.made_for in ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype))
-      and not (a.atttypid in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)
-          and t.made_for in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype))
-    order by w.position
-    limit 1;
-    if v_column is not null then
-        problem := format('column %s of source %s is of type %s now, and what was generated is for %s', v_column, c.source, v_now, v_type);
-        hint := format('Alter it back, or %s.', v_generate);
-        return;
-    end if;
-
-    if row_security_active(v_table) then
-        problem := format('row-level security of source %s applies to %s', c.source, current_user);
-        hint := format('Let the table''s owner or a role with BYPASSRLS refresh: a stream table holds rows for everybody, '
-            'while triggers see all of them and queries of %s do not.', current_user);
-        return;
-    end if;
-    -- Triggers of immediate mode read it as their owner.
-    select w.rolname
-    into v_column
-    from pg_class r
-    join pg_class own on own.oid = 'sales.pgt_source_config'::regclass
-    join pg_roles w on w.oid = own.relowner
-    where r.oid = v_table and c.pending is not null and r.relrowsecurity and not w.rolsuper and not w.rolbypassrls
-      and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'));
-    if v_column is not null then
-        problem := format('row-level security of source %s applies to %s', c.source, v_column);
-        hint := format('Run ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for '
-            'everybody.',
-            c.source_schema, c.source_name, v_column);
-    end if;
 end;
 $function$;
 comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is
@@ -1271,8 +1210,8 @@ begin
             if c.change_log is not null then
                 perform sales.pgt_attach_log(p_source);
             end if;
-            if p_source = 'public.orders' then
-                perform sales.now_public_orders_attach();
+            if c.attach_function is not null then
+                execute format('select %I.%I()', 'sales', c.attach_function);
             end if;
             if coalesce(c.change_log, c.pending) is not null and not c.made then
                 perform sales.pgt_capture(v_table);
@@ -1604,7 +1543,6 @@ alter table sales.pgt_open_setting enable row level security;
 insert into sales.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
 
 -- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
--- Reads and writes nothing.
 create function sales.pgt_uncounted(p_table regclass)
     returns void
     language plpgsql
@@ -1623,7 +1561,6 @@ comment on function sales.pgt_uncounted(regclass) is
     'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
 
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
--- Reads and writes nothing.
 create function sales.pgt_gone(p_column anyelement, p_name text, p_readers text)
     returns anyelement
     language plpgsql
@@ -1657,7 +1594,6 @@ comment on function sales.pgt_as(anyelement, anyelement, text) is
     'for. (Sluice: sales in sales)';
 
 -- Says that a column was altered to another type than stream tables in immediate mode were made for.
--- Reads and writes nothing.
 create function sales.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
     returns anycompatible
     language plpgsql
@@ -1678,7 +1614,6 @@ comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is
     'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
 
 -- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
--- Reads and writes nothing.
 create function sales.pgt_lacks(p_tables text[], p_readers text)
     returns void
     language plpgsql
@@ -1749,6 +1684,156 @@ comment on function sales.pgt_filling(text) is
     'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in '
     'sales)';
 
+-- Fills the stream tables of a maintenance group, or applies to them what the triggers of their sources have logged since. Returns the
+-- number of
+-- logged rows, a thousand for a fill, and null if another session is at it.
+-- Reads the sources; writes the stream tables and what is pending.
+--
+-- p_group: the group's pending_function. All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers wait for
+-- nothing.
+create function sales.pgt_catch_up(p_group name)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_all    text[] := array(select c.stream_table from sales.pgt_stream_table_config c where c.pending_function = p_group);
+    v_state  record;
+    v_member sales.pgt_stream_table_config;
+    v_source record;
+    v_rows   bigint;
+    v_total  bigint := 0::bigint;
+begin
+    -- They are filled from one snapshot, so one frontier is that of all.
+    with held as (
+        select s.seen, s.suspended_at
+        from sales.pgt_stream_table_state s
+        where s.stream_table = any (v_all)
+        for update skip locked
+    )
+    select count(*) < cardinality(v_all) as busy,
+           bool_or(h.seen is null) as unfilled,
+           bool_or(h.suspended_at is not null) as suspended,
+           (array_agg(h.seen))[1] as seen
+    into v_state
+    from held h;
+    if v_state.busy then
+        return null;
+    end if;
+
+    if not v_state.unfilled then
+        for v_source in
+            select c.pending::regclass as pending
+            from sales.pgt_source_config c
+            where c.pending is not null and not c.made and c.readers && v_all
+        loop
+            execute format(
+                'update %s p
+                set __xid = pg_current_xact_id()
+                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_source.pending)
+            using v_state.seen;
+            get diagnostics v_rows = row_count;
+            v_total := v_total + v_rows;
+            execute format('delete from %s p where p.__xid <> pg_current_xact_id()', v_source.pending);
+        end loop;
+    end if;
+    for v_member in
+        select c.*
+        from sales.pgt_stream_table_config c
+        where c.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
+        order by c.refresh_order
+    loop
+        if v_state.unfilled then
+            perform sales.pgt_fit_stream_table(v_member.stream_table);
+            perform sales.pgt_filling(v_member.stream_table);
+            execute format('select %I.%I()', 'sales', v_member.recompute_function);
+        else
+            execute format('select %I.%I()', 'sales', v_member.maintain_function);
+            perform setval(v_member.last_filled::regclass, pg_current_xact_id()::text::bigint);
+        end if;
+    end loop;
+    v_member := null;
+    -- What a fill's snapshot shows is in what was read.
+    for v_source in
+        select c.pending::regclass as pending
+        from sales.pgt_source_config c
+        where c.pending is not null and c.readers && v_all
+    loop
+        execute format('delete from %s', v_source.pending);
+    end loop;
+    if v_state.unfilled then
+        return case when not v_state.suspended then 1000::bigint end;
+    end if;
+    update sales.pgt_stream_table_state s
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
+        last_error = null
+    where s.stream_table = any (v_all);
+    return v_total;
+exception when others then
+    if v_member.stream_table is null then
+        raise;
+    end if;
+    raise exception using
+        errcode = sqlstate,
+        message = sqlerrm,
+        detail = format('Stream table %s, with which the others of its family are filled.', v_member.stream_table),
+        table = v_member.stream_table;
+end;
+$function$;
+comment on function sales.pgt_catch_up(name) is
+    'Fills the stream tables of a maintenance group, or applies to them what the triggers of their sources have logged since. Returns the '
+    'number of logged rows, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
+
+-- Lets the triggers of their sources keep the stream tables of a maintenance group up to date, after these were filled, and applies what
+-- was logged
+-- last; false if they are not filled or a source was altered.
+-- Writes the stream tables, what is pending, and the triggers.
+--
+-- p_group: the group's pending_function. Writers wait for this alone. It waits for them five seconds at most, and is tried again.
+create function sales.pgt_go_live(p_group name)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
+as $function$
+declare
+    v_all     text[] := array(select c.stream_table from sales.pgt_stream_table_config c where c.pending_function = p_group);
+    v_sources sales.pgt_source_config[] := array(
+        select c from sales.pgt_source_config c where c.pending is not null and c.readers && v_all order by c.source
+    );
+    v_source  record;
+begin
+    for v_source in select c.source_schema, c.source_name from unnest(v_sources) c where not c.made loop
+        execute format('lock table %I.%I in share row exclusive mode', v_source.source_schema, v_source.source_name);
+    end loop;
+    if exists (select from sales.pgt_stream_table_state s where s.stream_table = any (v_all) and
+        (s.seen is null or s.refit or not s.logged))
+        or exists (
+            select
+            from sales.pgt_source_config c
+            left join sales.pgt_source_state s using (source)
+            where c.pending is not null and c.readers && v_all and sales.pgt_source_shape(c) is distinct from s.shape
+        )
+        or sales.pgt_catch_up(p_group) is null
+    then
+        return false;
+    end if;
+    update sales.pgt_stream_table_state s set logged = false where s.stream_table = any (v_all);
+    for v_source in select c.* from unnest(v_sources) c where not c.made loop
+        execute format('select %I.%I()', 'sales', v_source.attach_function);
+        perform sales.pgt_capture(to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name)));
+    end loop;
+    update sales.pgt_source_state s
+    set shape = sales.pgt_source_shape(c)
+    from sales.pgt_source_config c
+    where c.source = s.source and c.pending is not null and c.readers && v_all;
+    return true;
+end;
+$function$;
+comment on function sales.pgt_go_live(name) is
+    'Lets the triggers of their sources keep the stream tables of a maintenance group up to date, after these were filled, and applies '
+    'what was logged last; false if they are not filled or a source was altered. (Sluice: sales in sales)';
+
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
 -- Reads and writes everything of these stream tables.
@@ -1756,12 +1841,25 @@ create procedure sales.pgt_fill_immediate()
     language plpgsql
 as $procedure$
 declare
+    v_group  name;
+    v_all    text[]; -- the stream tables of the group
+    v_member text;   -- the one to blame
     v_rows   bigint;
 begin
-    -- sales.large_orders
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' and s.logged) then
+    foreach v_group in array array(
+        select c.pending_function
+        from sales.pgt_stream_table_config c
+        join sales.pgt_stream_table_state s using (stream_table)
+        where c.pending_function is not null and s.logged
+        group by c.pending_function
+        order by min(c.refresh_order)
+    ) loop
+        select array_agg(c.stream_table order by c.refresh_order)
+        into v_all
+        from sales.pgt_stream_table_config c
+        where c.pending_function = v_group;
         begin
-            v_rows := case when sales.pgt_sources_fit('sales.large_orders') then 1000::bigint end;
+            v_rows := case when (select bool_and(sales.pgt_sources_fit(a.name)) from unnest(v_all) a (name)) then 1000::bigint end;
         exception when lock_not_available or deadlock_detected then
             v_rows := null; -- somebody is altering a source
         end;
@@ -1771,30 +1869,34 @@ begin
             commit;
             set transaction isolation level repeatable read;
             begin
-                v_rows := sales.large_orders_catch_up();
+                v_rows := sales.pgt_catch_up(v_group);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 v_rows := null; -- the next tick
             when others then
                 v_rows := null;
+                get stacked diagnostics v_member = table_name;
+                v_member := case when cardinality(v_all) > 1 and v_member = any (v_all) then v_member end;
                 update sales.pgt_stream_table_state s
                 set seen = null,
                     consecutive_errors = s.consecutive_errors + 1,
-                    last_error = left(sqlerrm, 1000),
+                    last_error = left(case when s.stream_table <> v_member then 'filled together with ' || v_member || ': ' else '' end ||
+                        sqlerrm, 1000),
                     suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-                where s.stream_table in ('sales.large_orders');
-                raise warning using message = 'not filled: sales.large_orders: ' || sqlerrm;
+                where s.stream_table = any (v_all);
+                raise warning using message = concat('not filled: ', array_to_string(v_all, ', '), ', because of ' || v_member, ': ',
+                    sqlerrm);
             end;
         end loop;
         commit;
         if v_rows is not null then
             begin
-                perform sales.large_orders_go_live();
+                perform sales.pgt_go_live(v_group);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 null; -- the next tick
             end;
         end if;
         commit;
-    end if;
+    end loop;
 end;
 $procedure$;
 comment on procedure sales.pgt_fill_immediate() is
@@ -2001,7 +2103,6 @@ comment on function sales.pgt_grants_on(text) is
     'sales)';
 
 -- Raises the error that objects of users depend on a stream table that must be created again.
--- Reads and writes nothing.
 create function sales.pgt_raise_dependents(p_stream_table text, p_dependents text)
     returns void
     language plpgsql
@@ -2539,7 +2640,6 @@ comment on function sales.pgt_refresh_order() is 'Lists the stream tables in the
 -- Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and how
 -- many rows changed in all of them.
 -- Reads and writes everything of the stream table.
--- From stream_tables in the spec.
 create function sales.pgt_refresh_in_order(p_stream_table text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint, changed bigint)
     language plpgsql
@@ -2571,7 +2671,6 @@ comment on function sales.pgt_refresh_in_order(text) is
 
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
--- From stream_tables in the spec.
 create function sales.refresh_stream_table(p_name text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint)
     language plpgsql
@@ -2631,7 +2730,6 @@ comment on procedure sales.pgt_fill() is
 
 -- How each stream table of extension sales is doing, those first that others read.
 -- Reads pgt_stream_tables.
--- From stream_tables in the spec.
 create function sales.pgt_status()
     returns table (
     pgt_name text,
@@ -2654,7 +2752,6 @@ comment on function sales.pgt_status() is
 
 -- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
 -- Reads pgt_refresh_history.
--- From stream_tables in the spec.
 create function sales.get_refresh_history(p_name text, p_limit integer default 20)
     returns table (
     refresh_id uuid,
@@ -2743,7 +2840,6 @@ comment on function sales.pgt_waiting_of(text) is
 
 -- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
 -- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
--- From stream_tables in the spec.
 create function sales.pgt_waiting()
     returns table (stream_table text, source text, log text, waiting bigint)
     language plpgsql
@@ -2765,7 +2861,6 @@ comment on function sales.pgt_waiting() is
 -- How a stream table is kept up to date, and where it stands, line by line.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
 -- that it may not read.
--- From stream_tables in the spec.
 create function sales.explain_st(p_name text)
     returns setof text
     language plpgsql
@@ -2832,7 +2927,6 @@ comment on function sales.explain_st(text) is
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
 -- Writes pgt_stream_table_state; notifies pg_trickle_alert.
--- From stream_tables in the spec.
 create function sales.resume_stream_table(p_name text)
     returns void
     language plpgsql
@@ -2853,7 +2947,6 @@ comment on function sales.resume_stream_table(text) is
 -- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the
 -- next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
 -- Reads pgt_stream_table_config and the columns of the stream table.
--- From stream_tables in the spec.
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
 -- p_waiting: whether rows of its change logs may wait; false to compare the stream table as it is.
@@ -2931,7 +3024,6 @@ comment on function sales.pgt_comparison(regclass, bool) is
 -- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
 -- many it has too many.
 -- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
--- From stream_tables in the spec.
 --
 -- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session
 -- refreshes this stream table. In full mode there is no change log, and rows that the next refresh would add or remove count. Both numbers
@@ -3009,7 +3101,6 @@ comment on function sales.check_stream_table(text) is
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
--- From stream_tables in the spec.
 create function sales.pgt_stream_table_alert()
     returns trigger
     language plpgsql
@@ -3054,7 +3145,6 @@ create trigger pgt_stream_table_alert
 -- Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer
 -- ones; returns how many. It waits for nobody, and notes an error with the task.
 -- Reads pgt_stream_table_config; writes pgt_refresh_history, pgt_tasks.
--- From stream_tables in the spec.
 create function sales.pgt_trim_history(p_batch_size integer)
     returns bigint
     language plpgsql
@@ -3556,12 +3646,12 @@ comment on procedure sales.run("interval", "interval") is
 -- ================================================================================================================
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
+        attach_function, triggers, always, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
     'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'],
-        'changes_public_orders_capture', 'sales.pending_public_orders',
+        'changes_public_orders_capture', 'sales.pending_public_orders', 'now_public_orders_attach',
     array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
         'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
@@ -3581,15 +3671,16 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
+        attach_function, triggers, always, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
     'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
-        'changes_public_customers_truncated'], 'changes_public_customers_capture', null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers', 'sales_log_delete_public_customers',
-        'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
-        'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'], array['sales.customer_payments']
+        'changes_public_customers_truncated'], 'changes_public_customers_capture', null, null,
+    array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
+        'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
+        'sales_log_row_public_customers', 'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'],
+            array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3598,16 +3689,16 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
+        attach_function, triggers, always, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
     'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid',
-        'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null,
+        'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null, null,
     array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
-        'sales_log_delete_public_captured_payments',
-        'sales_log_truncate_public_captured_payments', 'sales_log_row_public_captured_payments',
-        'sales_log_route_public_captured_payments'], array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
+        'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
+        'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'],
+            array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
 );
 
 insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3617,12 +3708,12 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 );
 
 insert into sales.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending, triggers,
-        always, readers
+    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
+        attach_function, triggers, always, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
     'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
-        'changes_sales_customer_payments_truncated'], null, null,
+        'changes_sales_customer_payments_truncated'], null, null, null,
     '{}', '{}', array['sales.best_customers']
 );
 
@@ -4058,19 +4149,10 @@ begin
                 detail = 'Another transaction changed what stream tables over public.orders read.',
                 hint = 'Run the transaction again.';
         end if;
+        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
+        perform from sales.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-        perform
-        from sales.large_orders_rows r
-        where (r.order_id) in (
-            select n.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
-        )
-        for update;
-    end if;
     if exists (select from new_rows offset 1000) then
         execute sales.pgt_own_statement('sales.now_public_orders_insert()'::regprocedure, 1);
     else
@@ -4158,23 +4240,11 @@ begin
                 detail = 'Another transaction changed what stream tables over public.orders read.',
                 hint = 'Run the transaction again.';
         end if;
+        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
+        perform from sales.large_orders_rows r where (r.order_id) in
+            (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-        perform
-        from sales.large_orders_rows r
-        where (r.order_id) in (
-            select n.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from new_rows) n
-            union all
-            select o.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
-        )
-        for update;
-    end if;
     if exists (select from new_rows offset 1000) then
         execute sales.pgt_own_statement('sales.now_public_orders_update()'::regprocedure, 1);
     else
@@ -4272,19 +4342,10 @@ begin
                 detail = 'Another transaction changed what stream tables over public.orders read.',
                 hint = 'Run the transaction again.';
         end if;
+        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
+        perform from sales.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- A row that another transaction deleted since the snapshot is still fresh. What is stored of it cannot be locked then.
-        perform
-        from sales.large_orders_rows r
-        where (r.order_id) in (
-            select o.order_id
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id from old_rows) o
-        )
-        for update;
-    end if;
     if exists (select from old_rows offset 1000) then
         execute sales.pgt_own_statement('sales.now_public_orders_delete()'::regprocedure, 1);
     else
@@ -4519,10 +4580,8 @@ comment on sequence sales.large_orders_last_xid is
     'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. '
     '(Sluice: sales in sales)';
 
--- Recomputes stream table sales.large_orders and applies the difference.
--- Returns the numbers of rows inserted and deleted.
+-- Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
--- From stream_tables.large_orders in the spec.
 create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4551,11 +4610,8 @@ from public.orders o
 where o.amount >= 150
 ) q) q
         full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
-        where q.__comes is null
-            or s.__at is null
-            or q.customer_id is distinct from s.customer_id
-            or q.status is distinct from s.status
-            or q.amount is distinct from s.amount
+        where q.__comes is null or s.__at is null or q.customer_id is distinct from s.customer_id
+            or q.status is distinct from s.status or q.amount is distinct from s.amount
     ),
     removed as (
         delete from sales.large_orders_rows r
@@ -4574,25 +4630,21 @@ where o.amount >= 150
         from differ d
         where d.__at is null
     )
-    select count(*) filter (where d.__comes),
-           count(d.__at),
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+    select count(*) filter (where d.__comes), count(d.__at),
+           pg_current_snapshot(), nextval('sales.pgt_change_no'::regclass)
     into inserted, deleted, v_snapshot, v_no
     from differ d;
     perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
 end;
 $function$;
 comment on function sales.large_orders_rebuild() is
-    'Recomputes stream table sales.large_orders and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
-    'sales in sales)';
+    'Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec. (Sluice: sales in '
+    'sales)';
 
--- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed.
+-- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. From
+-- stream_tables.large_orders in the spec.
 -- Reads sales.pending_public_orders; writes sales.large_orders_rows.
--- From stream_tables.large_orders in the spec.
---
--- p_alone: other writers may be at work on it, so it is locked.
-create function sales.large_orders_maintain(p_alone boolean)
+create function sales.large_orders_maintain()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4603,22 +4655,16 @@ as $function$
 #variable_conflict use_column
 declare
     __few     boolean := true; -- null: planned for the rows that there are
-    v_unfound bigint;
 begin
-    if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id())
-    then
+    if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id()) then
         return;
     end if;
-    if p_alone then
-        lock table sales.large_orders_rows in share row exclusive mode;
-    end if;
-    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0)
-    then
+    lock table sales.large_orders_rows in share row exclusive mode; -- other writers may be at work on it
+    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0) then
         perform sales.large_orders_rebuild();
         return;
     end if;
-    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500)
-    then
+    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
         __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
@@ -4632,72 +4678,51 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- d1: σ(Δ orders)
-    d1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, o.__mult
+    -- touched: distinct(σ(Δ orders))
+    touched as materialized (
+        select distinct o.order_id
         from changes1 o
+        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
+    ),
+    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
+    fresh as materialized (
+        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+        from sales.present_public_orders(null::sales.absent_public_orders) o
+        join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
-    -- delta: the same, added up; between makes the planner expect few, and find stored rows by their index
-    delta as materialized (
-        select d.order_id, d.customer_id, d.status, d.amount, sum(d.__mult)::bigint as __mult
-        from d1 d
-        group by d.order_id, d.customer_id, d.status, d.amount
-        having sum(d.__mult) <> 0
-            and (__few is null or abs(sum(d.__mult)) between 1 and 9223372036854775807)
-    ),
-    removed as (
+    gone as (
         delete from sales.large_orders_rows r
-        using delta d
-        where d.__mult < 0
-          and r.order_id = d.order_id
-          and not exists (select from delta n where n.__mult > 0 and n.order_id = d.order_id)
-        returning 1
-    ),
-    changed as (
-        update sales.large_orders_rows r
-        set customer_id = d.customer_id, status = d.status, amount = d.amount
-        from delta d
-        where d.__mult > 0 and r.order_id = d.order_id
-        returning 1
-    ),
-    added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
-        select d.order_id, d.customer_id, d.status, d.amount
-        from delta d
-        where d.__mult > 0 and not exists (select from sales.large_orders_rows r where r.order_id = d.order_id)
+        using touched t
+        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
-    select coalesce(count(*) filter (where d.__mult < 0), 0) - (select count(*) from removed) - (select count(*) from changed)
-    into v_unfound
-    from delta d;
-    if v_unfound <> 0 then
-        raise warning using
-            message = 'sales.large_orders lacked rows that went',
-            detail = format('%s rows were not there; it is recomputed.', v_unfound);
-        perform sales.large_orders_rebuild();
-    end if;
+    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
+    select f.order_id, f.customer_id, f.status, f.amount
+    from fresh f
+    order by f.order_id
+    on conflict (order_id) do update
+        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
 end;
 $function$;
-comment on function sales.large_orders_maintain(bool) is
-    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. (Sluice: sales in '
-    'sales)';
+comment on function sales.large_orders_maintain() is
+    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. From '
+    'stream_tables.large_orders in the spec. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
-        online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
-    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, '{}', array['public.orders'],
-        array['public.orders'], null, null,
-    null, 'large_orders_rebuild', 'large_orders_apply_pending', null, null, 'sales.large_orders_rows', 'sales.large_orders_rows_old', null,
-        false, array['order_id', 'customer_id', 'status', 'amount'],
-    'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
-        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'], '{}', '{}',
-    'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
+    'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
+        array['public.orders'],
+    null, 'large_orders_rebuild', 'large_orders_apply_pending', 'large_orders_maintain', 'sales.large_orders_last_xid', null, null,
+    'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
+        'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
+        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'],
+    '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
@@ -4797,9 +4822,7 @@ begin
         from public.customers c
         join changes2 o on o.customer_id = c.customer_id
         union all
-        select
-            c.customer_id, c.name, o.order_id, o.customer_id as c5,
-            -(c.__mult * o.__mult) as __mult
+        select c.customer_id, c.name, o.order_id, o.customer_id as c5, -(c.__mult * o.__mult) as __mult
         from changes1 c
         join changes2 o on o.customer_id = c.customer_id
     ),
@@ -4814,9 +4837,7 @@ begin
         join public.orders o on o.customer_id = c.customer_id
         join changes3 c2 on c2.order_id = o.order_id
         union all
-        select
-            d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4,
-            -(d1.__mult * c.__mult) as __mult
+        select d1.customer_id, d1.name, c.amount as __sum1, c.captured_at as __max4, -(d1.__mult * c.__mult) as __mult
         from d1
         join changes3 c on c.order_id = d1.order_id
     ),
@@ -4830,25 +4851,20 @@ begin
     -- delta: by how much each group changes
     delta as materialized (
         select
-            d.customer_id, d.name,
-            sum(d.__mult) as __n,
+            d.customer_id, d.name, sum(d.__mult) as __n,
             coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
             coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
             coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3,
-            max(d.__max4) filter (where d.__mult > 0) as __max4,
-            max(d.__max4) filter (where d.__mult < 0) as __max4_gone
+            max(d.__max4) filter (where d.__mult > 0) as __max4, max(d.__max4) filter (where d.__mult < 0) as __max4_gone
         from d3 d
         group by d.customer_id, d.name
     ),
     -- met: each changed group, as it becomes and where it is
     met as materialized (
         select
-            r.ctid as __at, d.customer_id, d.name,
-            coalesce(r.__n, 0) + d.__n as __n,
-            coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
-            coalesce(r.__count2, 0) + d.__count2 as __count2,
-            coalesce(r.__odd3, 0) + d.__odd3 as __odd3,
-            greatest(r.__max4, d.__max4) as __max4,
+            r.ctid as __at, d.customer_id, d.name, coalesce(r.__n, 0) + d.__n as __n,
+            coalesce(r.__sum1, 0) + d.__sum1 as __sum1, coalesce(r.__count2, 0) + d.__count2 as __count2,
+            coalesce(r.__odd3, 0) + d.__odd3 as __odd3, greatest(r.__max4, d.__max4) as __max4,
             r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
         from delta d
         left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
@@ -4965,8 +4981,7 @@ with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id, c.name as name,
-        count(*) as __n,
+        c.customer_id as customer_id, c.name as name, count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
         count(c2.amount) as __count2,
         coalesce(sum(case c2.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3,
@@ -4983,10 +4998,8 @@ $function$;
 comment on function sales.customer_payments_computed(anyelement) is
     'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.customer_payments and applies the difference.
--- Returns the numbers of rows inserted and deleted.
+-- Recomputes stream table sales.customer_payments and applies the difference. From stream_tables.customer_payments in the spec.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec.
 create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -5007,30 +5020,24 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select
-            s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3,
-            q.__max4, s.customer_id as __was1, s.name as __was2, s.__n as __was3,
-            s.__sum1 as __was4, s.__count2 as __was5, s.__odd3 as __was6, s.__max4 as __was7
+            s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3, q.__max4,
+            s.customer_id as __was1, s.name as __was2, s.__n as __was3, s.__sum1 as __was4, s.__count2 as __was5,
+            s.__odd3 as __was6, s.__max4 as __was7
         from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
         full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
-        where q.__comes is null
-            or s.__at is null
-            or q.__n is distinct from s.__n
-            or q.__sum1 is distinct from s.__sum1
-            or q.__count2 is distinct from s.__count2
-            or q.__odd3 is distinct from s.__odd3
+        where q.__comes is null or s.__at is null or q.__n is distinct from s.__n or q.__sum1 is distinct from s.__sum1
+            or q.__count2 is distinct from s.__count2 or q.__odd3 is distinct from s.__odd3
             or q.__max4 is distinct from s.__max4
     ),
     -- delta: what comes and goes
     delta as not materialized (
-        select
-            d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4,
-            1::bigint as __mult
+        select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4, 1::bigint as __mult
         from differ d
         where d.__comes
         union all
         select
-            d.__was1 as customer_id, d.__was2 as name, d.__was3 as __n, d.__was4 as __sum1,
-            d.__was5 as __count2, d.__was6 as __odd3, d.__was7 as __max4, -1
+            d.__was1 as customer_id, d.__was2 as name, d.__was3 as __n, d.__was4 as __sum1, d.__was5 as __count2,
+            d.__was6 as __odd3, d.__was7 as __max4, -1
         from differ d
         where d.__at is not null
     ),
@@ -5061,37 +5068,34 @@ begin
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales.pgt_change_no'::regclass)
     into inserted, deleted, v_snapshot, v_no
     from delta d;
     perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
 end;
 $function$;
 comment on function sales.customer_payments_rebuild() is
-    'Recomputes stream table sales.customer_payments and applies the difference. Returns the numbers of rows inserted and deleted. '
+    'Recomputes stream table sales.customer_payments and applies the difference. From stream_tables.customer_payments in the spec. '
     '(Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
-        online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
-    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, '{}', array['public.customers',
-        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], 0.04, null,
-    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, 'sales.customer_payments_rows',
-        'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid', 'last_paid_at'],
-    's.*', '(
+    'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
+        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
+    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, null, null,
+    'sales.customer_payments_rows', 'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid',
+        'last_paid_at'], 's.*', '(
 with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
     select
-        c.customer_id as customer_id, c.name as name,
-        count(*) as __n,
+        c.customer_id as customer_id, c.name as name, count(*) as __n,
         coalesce(sum(c2.amount) filter (where not c2.amount in (''NaN'', ''Infinity'', ''-Infinity'')), 0) as __sum1,
         count(c2.amount) as __count2,
         coalesce(sum(case c2.amount when ''NaN'' then 1 when ''Infinity'' then 1e18 when ''-Infinity'' then 1e36 end), 0) as __odd3,
@@ -5106,12 +5110,11 @@ from d1
 ) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
     array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'],
     array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
-    '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and '
-    'mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
-    '''Infinity'' end end)'],
-    'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) '
-        '> 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
-        'end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
+        '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 '
+        'and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
+        '''Infinity'' end end)'], 'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then '
+        'r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then '
+        '''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -5186,8 +5189,7 @@ begin
     -- delta: the same, added up
     delta as materialized (
         select
-            d.customer_id, d.name, d.paid,
-            sum(d.__mult)::bigint as __mult,
+            d.customer_id, d.name, d.paid, sum(d.__mult)::bigint as __mult,
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from d1 d
         group by d.customer_id, d.name, d.paid
@@ -5242,10 +5244,8 @@ comment on function sales.best_customers_merge() is
     'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and '
     'deleted. (Sluice: sales in sales)';
 
--- Recomputes stream table sales.best_customers and applies the difference.
--- Returns the numbers of rows inserted and deleted.
+-- Recomputes stream table sales.best_customers and applies the difference. From stream_tables.best_customers in the spec.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec.
 create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -5288,8 +5288,7 @@ where c.paid >= 500
     -- delta: the same, added up
     delta as materialized (
         select
-            d.customer_id, d.name, d.paid,
-            sum(d.__mult)::bigint as __mult,
+            d.customer_id, d.name, d.paid, sum(d.__mult)::bigint as __mult,
             hash_record_extended(row(d.customer_id, d.name, d.paid), 0) as __hash
         from signed d
         group by d.customer_id, d.name, d.paid
@@ -5321,33 +5320,31 @@ where c.paid >= 500
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales.pgt_change_no'::regclass)
     into inserted, deleted, v_snapshot, v_no
     from delta d;
     perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
 end;
 $function$;
 comment on function sales.best_customers_rebuild() is
-    'Recomputes stream table sales.best_customers and applies the difference. Returns the numbers of rows inserted and deleted. (Sluice: '
+    'Recomputes stream table sales.best_customers and applies the difference. From stream_tables.best_customers in the spec. (Sluice: '
     'sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, upstream, reads, follows, recompute_share, fuse,
-    apply_function, recompute_function, pending_function, publish_function, flush_function, rows_table, old_rows_table, shape_table,
-        online, columns,
-    stored_columns, stored_from, stored_with, not_null, row_indexes, index_names, index_columns,
-    shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
-    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, array['sales.customer_payments'],
-        array['sales.customer_payments'], array['sales.customer_payments'], 0.2, null,
-    'best_customers_merge', 'best_customers_rebuild', null, null, null, 'sales.best_customers_rows', 'sales.best_customers_rows_old', null,
-        true, array['customer_id', 'name', 'paid'],
-    'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
-        array['create index best_customers_hash on sales.best_customers_rows (__hash)'], '{}', '{}',
-    'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
+    'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
+        array['sales.customer_payments'], array['sales.customer_payments'],
+    'best_customers_merge', 'best_customers_rebuild', null, null, null, null, null,
+    'sales.best_customers_rows', 'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
+        'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
+        array['create index best_customers_hash on sales.best_customers_rows (__hash)'],
+    '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
@@ -5366,7 +5363,7 @@ create function sales.large_orders_apply_pending(p_all boolean)
 as $function$
 begin
     if p_all then
-        perform sales.large_orders_maintain(true);
+        perform sales.large_orders_maintain();
     end if;
     delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
 end;
@@ -5374,108 +5371,5 @@ $function$;
 comment on function sales.large_orders_apply_pending(bool) is
     'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
     'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
-
--- Fills sales.large_orders, or applies to them what the triggers of their sources have logged since;
--- returns how many logged rows that were, a thousand for a fill, and null if another session is at it.
--- Reads public.orders; writes sales.large_orders_rows and what is pending.
---
--- All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers of the sources wait for nothing.
-create function sales.large_orders_catch_up()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_held   bigint;
-    v_state  record;
-    v_rows   bigint;
-    v_total  bigint := 0::bigint;
-begin
-    with held as (
-        select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') for update skip locked
-    )
-    select count(*) into v_held from held;
-    if v_held < 1 then
-        return null;
-    end if;
-    -- They are filled from one snapshot, so one frontier is that of all.
-    select s.seen,
-           (select bool_or(m.seen is null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders')) as unfilled,
-           (select bool_or(m.suspended_at is not null) from sales.pgt_stream_table_state m where m.stream_table in ('sales.large_orders'))
-               as suspended
-    into v_state
-    from sales.pgt_stream_table_state s
-    where s.stream_table = 'sales.large_orders';
-
-    if v_state.unfilled then
-        if not v_state.suspended then
-            perform sales.pgt_fit_stream_table('sales.large_orders');
-            perform sales.pgt_filling('sales.large_orders');
-            perform sales.large_orders_rebuild();
-        end if;
-        -- What this snapshot shows is in what was read.
-        delete from sales.pending_public_orders p;
-        return case when not v_state.suspended then 1000::bigint end;
-    end if;
-
-    update sales.pending_public_orders p
-    set __xid = pg_current_xact_id()
-    where p.__xid >= pg_snapshot_xmin(v_state.seen) and not pg_visible_in_snapshot(p.__xid, v_state.seen);
-    get diagnostics v_rows = row_count;
-    v_total := v_total + v_rows;
-    delete from sales.pending_public_orders p where p.__xid <> pg_current_xact_id();
-
-    perform sales.large_orders_maintain(false);
-    delete from sales.pending_public_orders p;
-    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
-    update sales.pgt_stream_table_state s
-    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
-        last_error = null
-    where s.stream_table in ('sales.large_orders');
-    return v_total;
-end;
-$function$;
-comment on function sales.large_orders_catch_up() is
-    'Fills sales.large_orders, or applies to them what the triggers of their sources have logged since; returns how many logged rows that '
-    'were, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
-
--- Lets the triggers of public.orders keep sales.large_orders up to date,
--- after these were filled, and applies what was logged last; false if they are not filled or a source was altered.
--- Writes sales.large_orders_rows, what is pending, and the triggers.
---
--- Writers wait for this alone. It waits for them five seconds at most, and is tried again.
-create function sales.large_orders_go_live()
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set lock_timeout = '5s'
-as $function$
-begin
-    lock table public.orders in share row exclusive mode;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
-        (s.seen is null or s.refit or not s.logged))
-        or exists (
-            select
-            from sales.pgt_source_config c
-            left join sales.pgt_source_state s using (source)
-            where c.source in ('public.orders') and sales.pgt_source_shape(c) is distinct from s.shape
-        )
-        or sales.large_orders_catch_up() is null
-    then
-        return false;
-    end if;
-    update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders');
-    perform sales.now_public_orders_attach();
-    perform sales.pgt_capture('public.orders'::regclass);
-    update sales.pgt_source_state s
-    set shape = sales.pgt_source_shape(c)
-    from sales.pgt_source_config c
-    where c.source = s.source and c.source in ('public.orders');
-    return true;
-end;
-$function$;
-comment on function sales.large_orders_go_live() is
-    'Lets the triggers of public.orders keep sales.large_orders up to date, after these were filled, and applies what was logged last; '
-    'false if they are not filled or a source was altered. (Sluice: sales in sales)';
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'afd296c04a97cbea64ddd40e7396b0ee', 'extension');
+values ('sales', '1.0.0', '53191e9e78d1fba7de17e0d04f0d61da', 'extension');
