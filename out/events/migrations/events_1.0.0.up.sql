@@ -943,10 +943,10 @@ begin
         select array(
             select w.id
             from (
-                select e.id, e.created_at
-                from %1$I.%2$I e
-                where e.id <= $1 and not e.id <@ $2
-                order by e.id
+                select id, created_at
+                from %1$I.%2$I
+                where id <= $1 and not id <@ $2
+                order by id
                 limit $3 + 1000::bigint
             ) w
             where w.created_at < $4
@@ -3630,7 +3630,7 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '3754bce6c7ca75266271a7e071ad615b', 'plain');
+values ('events', '1.0.0', '7508c0368a649691436e66e951267494', 'plain');
 select events.attach();
 
 commit;

@@ -4574,11 +4574,10 @@ comment on function sales.now_public_orders_attach() is
 -- Stream tables
 -- ================================================================================================================
 
--- The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot.
+-- The last transaction that filled sales.large_orders; any snapshot sees it.
 create sequence sales.large_orders_last_xid as bigint cache 1;
 comment on sequence sales.large_orders_last_xid is
-    'The last transaction that filled stream table sales.large_orders: a sequence, as nobody may miss it for the age of a snapshot. '
-    '(Sluice: sales in sales)';
+    'The last transaction that filled sales.large_orders; any snapshot sees it. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
@@ -4641,8 +4640,7 @@ comment on function sales.large_orders_rebuild() is
     'Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec. (Sluice: sales in '
     'sales)';
 
--- Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. From
--- stream_tables.large_orders in the spec.
+-- Applies this transaction's unread changes of its sources to stream table sales.large_orders. From stream_tables.large_orders in the spec.
 -- Reads sales.pending_public_orders; writes sales.large_orders_rows.
 create function sales.large_orders_maintain()
     returns void
@@ -4705,8 +4703,8 @@ begin
 end;
 $function$;
 comment on function sales.large_orders_maintain() is
-    'Applies to stream table sales.large_orders what this transaction changed of its sources and it has not followed. From '
-    'stream_tables.large_orders in the spec. (Sluice: sales in sales)';
+    'Applies this transaction''s unread changes of its sources to stream table sales.large_orders. From stream_tables.large_orders in the '
+    'spec. (Sluice: sales in sales)';
 
 insert into sales.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
@@ -4962,13 +4960,9 @@ comment on function sales.customer_payments_merge() is
     'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and '
     'deleted. (Sluice: sales in sales)';
 
--- Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows.
--- Reads what the query reads.
--- From stream_tables.customer_payments in the spec.
---
--- In a query of its own, of the caller's snapshot: PostgreSQL computes one in parallel, but no statement that writes. Its types are those
--- of the
--- rows, which are made later; p_as is null and says so.
+-- Computes the rows of stream table sales.customer_payments. From stream_tables.customer_payments in the spec.
+-- Reads what the query reads. A query of its own, since PostgreSQL runs no statement that writes in parallel. p_as: null, of the rows'
+-- type.
 create function sales.customer_payments_computed(p_as anyelement)
     returns setof anyelement
     language sql
@@ -4996,7 +4990,7 @@ from d1
         ) s
 $function$;
 comment on function sales.customer_payments_computed(anyelement) is
-    'Computes stream table sales.customer_payments: what it is to hold, as rows of sales.customer_payments_rows. (Sluice: sales in sales)';
+    'Computes the rows of stream table sales.customer_payments. From stream_tables.customer_payments in the spec. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.customer_payments and applies the difference. From stream_tables.customer_payments in the spec.
 -- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
@@ -5372,4 +5366,4 @@ comment on function sales.large_orders_apply_pending(bool) is
     'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
     'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '53191e9e78d1fba7de17e0d04f0d61da', 'extension');
+values ('sales', '1.0.0', 'ded2234ae67078c51146c5de53e67164', 'extension');
