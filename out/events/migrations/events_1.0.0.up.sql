@@ -928,7 +928,7 @@ begin
     from events.pgt_outbox_config o
     where o.outbox_name = p_outbox and to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) is not null;
     v_before := now() - v_keep;
-    if v_keep is null or v_keep <= interval '0' then -- not enabled, or kept for ever
+    if v_keep is null or v_keep <= interval '0' then -- not enabled, or without retention
         return 0::bigint;
     end if;
     -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
@@ -3630,7 +3630,7 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '7508c0368a649691436e66e951267494', 'plain');
+values ('events', '1.0.0', '17f4dbc40bf5c8236416e56001c66d5d', 'plain');
 select events.attach();
 
 commit;

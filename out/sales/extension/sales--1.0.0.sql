@@ -924,7 +924,7 @@ declare
     v_immediate boolean := exists (
         select from sales.pgt_stream_table_config t where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
     );
-    v_or        text := ', or change the spec or its DDL to what is there now, generate and apply.';
+    v_or        text := ', or change the spec or its DDL to match the catalog, generate and apply.';
 begin
     if v_table is null then
         problem := format('source %s is gone', c.source);
@@ -1684,13 +1684,12 @@ comment on function sales.pgt_filling(text) is
     'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in '
     'sales)';
 
--- Fills the stream tables of a maintenance group, or applies to them what the triggers of their sources have logged since. Returns the
--- number of
--- logged rows, a thousand for a fill, and null if another session is at it.
+-- Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since.
+-- Returns the number of logged rows, 1000 for a fill, or null if another session does the same.
 -- Reads the sources; writes the stream tables and what is pending.
 --
--- p_group: the group's pending_function. All it reads must be of one snapshot: in repeatable read, or while nobody writes. Writers wait for
--- nothing.
+-- p_group: the group's pending_function. It must read from one snapshot: in repeatable read, or while nobody writes. No writer waits for
+-- it.
 create function sales.pgt_catch_up(p_group name)
     returns bigint
     language plpgsql
@@ -1776,17 +1775,16 @@ exception when others then
     raise exception using
         errcode = sqlstate,
         message = sqlerrm,
-        detail = format('Stream table %s, with which the others of its family are filled.', v_member.stream_table),
+        detail = format('Stream table %s, with which the others of its maintenance group are filled.', v_member.stream_table),
         table = v_member.stream_table;
 end;
 $function$;
 comment on function sales.pgt_catch_up(name) is
-    'Fills the stream tables of a maintenance group, or applies to them what the triggers of their sources have logged since. Returns the '
-    'number of logged rows, a thousand for a fill, and null if another session is at it. (Sluice: sales in sales)';
+    'Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since. Returns the '
+    'number of logged rows, 1000 for a fill, or null if another session does the same. (Sluice: sales in sales)';
 
--- Lets the triggers of their sources keep the stream tables of a maintenance group up to date, after these were filled, and applies what
--- was logged
--- last; false if they are not filled or a source was altered.
+-- Applies the rows logged last to the filled stream tables of a maintenance group, and makes the triggers of their sources maintain them.
+-- Returns false if the stream tables are not filled or a source was altered.
 -- Writes the stream tables, what is pending, and the triggers.
 --
 -- p_group: the group's pending_function. Writers wait for this alone. It waits for them five seconds at most, and is tried again.
@@ -1831,8 +1829,8 @@ begin
 end;
 $function$;
 comment on function sales.pgt_go_live(name) is
-    'Lets the triggers of their sources keep the stream tables of a maintenance group up to date, after these were filled, and applies '
-    'what was logged last; false if they are not filled or a source was altered. (Sluice: sales in sales)';
+    'Applies the rows logged last to the filled stream tables of a maintenance group, and makes the triggers of their sources maintain '
+    'them. Returns false if the stream tables are not filled or a source was altered. (Sluice: sales in sales)';
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
@@ -2372,7 +2370,7 @@ begin
                 errcode = '23505',
                 message = format('rows of source %s share %s', v_source.source, array_to_string(v_source.unique_on, ', ')),
                 detail = format('Stream table %s finds rows by it, as there was a unique key.', p_stream_table),
-                hint = 'Make it unique again, or change the spec or its DDL to what is there now, generate and apply.';
+                hint = 'Make it unique again, or change the spec or its DDL to match the catalog, generate and apply.';
         end if;
     end loop;
 end;
@@ -5366,4 +5364,4 @@ comment on function sales.large_orders_apply_pending(bool) is
     'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
     'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ded2234ae67078c51146c5de53e67164', 'extension');
+values ('sales', '1.0.0', '64d955c563de3580f0f1334950bb2b15', 'extension');
