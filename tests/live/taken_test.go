@@ -135,11 +135,11 @@ func TestTakenNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, conn, "drop function app_internal.bills_mark_processed(text); create function app_internal.bills_mark_processed(text) returns int language sql as 'select 1'")
+			run(t, conn, "drop view mail.bills_stats; create view mail.bills_stats as select 1 as mine")
 			for what, script := range map[string]string{"going back": generator.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
-				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app_internal.bills_mark_processed(text)")
+				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "view was not made by extension sluice_taken: mail.bills_stats")
 			}
-			run(t, conn, "drop function app_internal.bills_mark_processed(text)")
+			run(t, conn, "drop view mail.bills_stats")
 			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}
