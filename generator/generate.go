@@ -123,9 +123,8 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	if view.HasSettings() {
+		b.add("catalog/pgt_setting_spec.sql", view)
 		b.add("catalog/pgt_settings.sql", view, dumped)
-		b.add("catalog/pgt_settings_check.sql", view)
-		b.add("catalog/pgt_settings_trigger.sql", view)
 		b.add("catalog/pgt_setting.sql", view)
 	}
 	b.add("catalog/pgt_origin.sql", view, dumped)
@@ -246,7 +245,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}
-	for _, template := range []string{"pgt_note_version", "attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
+	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "pgt_take_task", "pgt_pass", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)
 	}
 }

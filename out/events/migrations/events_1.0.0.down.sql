@@ -29,12 +29,12 @@ begin
                 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
                 'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
                 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
-                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
-                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
+                'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name', 'pgt_outbox_next',
+                'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_pass', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
                 'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
-                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
-                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
-                'seek_offset', 'tick', 'tick_once'
+                'pgt_safe_point', 'pgt_setting', 'pgt_setting_spec', 'pgt_settle', 'pgt_start', 'pgt_take_task', 'pgt_trim_leases',
+                'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters',
+                'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -119,12 +119,13 @@ drop table events.outbox_shop_events;
 drop procedure events.run("interval", "interval");
 drop function events.tick_once();
 drop procedure events.tick();
-drop procedure events.pgt_commit();
+drop procedure events.pgt_pass(bool);
+drop function events.pgt_take_task(text, "interval");
+drop procedure events.pgt_commit(bool);
 drop function events.pgt_check_origin();
 drop function events.after_restore();
 drop function events.detach();
 drop function events.attach();
-drop function events.pgt_note_version();
 drop function events.pgt_watch_consumers();
 drop function events.pgt_trim_leases();
 drop function events.pgt_is_idle(events.pgt_consumer_groups, "interval");
@@ -205,9 +206,8 @@ drop table events.pgt_tasks;
 drop table events.pgt_version_history;
 drop table events.pgt_origin;
 drop function events.pgt_setting(text);
-drop trigger pgt_settings_check on events.pgt_settings;
-drop function events.pgt_settings_check();
 drop table events.pgt_settings;
+drop function events.pgt_setting_spec();
 drop table events.pgt_extension;
 -- Drops schema events if extension events made it and nothing else lives in it.
 do $do$

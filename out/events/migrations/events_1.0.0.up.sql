@@ -29,12 +29,12 @@ begin
                 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
                 'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
                 'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
-                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
-                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
+                'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name', 'pgt_outbox_next',
+                'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_pass', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
                 'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
-                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
-                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
-                'seek_offset', 'tick', 'tick_once'
+                'pgt_safe_point', 'pgt_setting', 'pgt_setting_spec', 'pgt_settle', 'pgt_start', 'pgt_take_task', 'pgt_trim_leases',
+                'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters',
+                'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -134,87 +134,55 @@ create table events.pgt_extension (
 comment on table events.pgt_extension is
     'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
 
--- Settings of extension events, changed by its owner with update; spec_value is what the spec says.
+-- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- From settings in the spec.
+create function events.pgt_setting_spec()
+    returns table (name text, value text, at_least integer, in_session boolean)
+    language sql
+    immutable
+as $function$
+    values
+        ('outbox_enabled', 'on', null, true),
+        ('outbox_retention_hours', '24', 0, false),
+        ('outbox_drain_batch_size', '10000', 1, true),
+        ('outbox_inline_threshold_rows', '10000', 0, true),
+        ('outbox_claim_check_batch_size', '1000', 1, true),
+        ('outbox_drain_interval_seconds', '60', 1, true),
+        ('outbox_storage_critical_mb', '1024', 1, true),
+        ('outbox_skip_empty_delta', 'on', null, true),
+        ('outbox_force_retention', 'off', null, false),
+        ('consumer_dead_threshold_hours', '24', 1, false),
+        ('consumer_stale_offset_threshold_days', '7', 1, false),
+        ('consumer_cleanup_enabled', 'on', null, false),
+        ('inbox_enabled', 'on', null, true),
+        ('inbox_processed_retention_hours', '72', 0, false),
+        ('inbox_dlq_retention_hours', '0', 0, false),
+        ('inbox_drain_batch_size', '1000', 1, true),
+        ('inbox_drain_interval_seconds', '60', 1, true),
+        ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
+        ('ordering_gap_alert_seconds', '30', 1, true)
+$function$;
+comment on function events.pgt_setting_spec() is
+    'The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing. '
+    '(Sluice: events in events)';
+
+-- Settings of extension events, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table events.pgt_settings (
     name       text not null primary key,
     value      text not null,
-    spec_value text
+    spec_value text not null,
+    at_least   integer,
+    constraint value_is_on_off_or_a_number_from_at_least check (case
+        when at_least is null then value in ('on', 'off')
+        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
+        else false
+    end)
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says. '
-    '(Sluice: events in events)';
+comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says, '
+    'at_least as in pgt_setting_spec(). (Sluice: events in events)';
 
--- Refuses settings that no code reads and values that it could not read.
--- Reads and writes nothing.
-create function events.pgt_settings_check()
-    returns trigger
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_least integer;
-begin
-    case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
-            'inbox_enabled') then
-            if new.value not in ('on', 'off') then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table events.pgt_settings.',
-                    hint = 'The value is on or off.';
-            end if;
-        when new.name in ('outbox_retention_hours',
-            'outbox_drain_batch_size',
-            'outbox_inline_threshold_rows',
-            'outbox_claim_check_batch_size',
-            'outbox_drain_interval_seconds',
-            'outbox_storage_critical_mb',
-            'consumer_dead_threshold_hours',
-            'consumer_stale_offset_threshold_days',
-            'inbox_processed_retention_hours',
-            'inbox_dlq_retention_hours',
-            'inbox_drain_batch_size',
-            'inbox_drain_interval_seconds',
-            'inbox_dlq_alert_max_per_refresh',
-            'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
-                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
-                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
-            if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table events.pgt_settings.',
-                    hint = 'The value is a whole number from ' || v_least || ' to 2147483647.';
-            end if;
-        else
-            raise exception using
-                errcode = '22023',
-                message = 'unknown setting: ' || new.name,
-                detail = 'In table events.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
-                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
-                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
-                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
-                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
-                    'ordering_gap_alert_seconds.';
-    end case;
-    return new;
-end;
-$function$;
-comment on function events.pgt_settings_check() is
-    'Refuses settings that no code reads and values that it could not read. (Sluice: events in events)';
-
--- Keeps pgt_settings readable for the code that depends on it.
-create trigger pgt_settings_check
-    before insert or update on events.pgt_settings
-    for each row
-    execute function events.pgt_settings_check();
-
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
--- spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
--- From settings in the spec.
 create function events.pgt_setting(p_name text)
     returns text
     language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
@@ -222,47 +190,24 @@ create function events.pgt_setting(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    return coalesce(
-        case
-            -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
-                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
-                'consumer_cleanup_enabled')
-            -- Nobody checks it when it is set: what no code could read is passed over.
-            then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
-                    'inbox_enabled') then '^(?:on|off)$'
-                else '^[0-9]{1,9}$'
-            end)
-        end,
-        (select s.value from events.pgt_settings s where s.name = p_name),
-        case p_name
-            when 'outbox_enabled' then 'on'
-            when 'outbox_retention_hours' then '24'
-            when 'outbox_drain_batch_size' then '10000'
-            when 'outbox_inline_threshold_rows' then '10000'
-            when 'outbox_claim_check_batch_size' then '1000'
-            when 'outbox_drain_interval_seconds' then '60'
-            when 'outbox_storage_critical_mb' then '1024'
-            when 'outbox_skip_empty_delta' then 'on'
-            when 'outbox_force_retention' then 'off'
-            when 'consumer_dead_threshold_hours' then '24'
-            when 'consumer_stale_offset_threshold_days' then '7'
-            when 'consumer_cleanup_enabled' then 'on'
-            when 'inbox_enabled' then 'on'
-            when 'inbox_processed_retention_hours' then '72'
-            when 'inbox_dlq_retention_hours' then '0'
-            when 'inbox_drain_batch_size' then '1000'
-            when 'inbox_drain_interval_seconds' then '60'
-            when 'inbox_dlq_alert_max_per_refresh' then '10'
-            when 'ordering_gap_alert_seconds' then '30'
-        end
+    return (
+        select coalesce(
+                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   case when d.in_session then substring(
+                       current_setting('pg_trickle.' || p_name, true) from case when d.at_least is null then '^(?:on|off)$' else
+                           '^[0-9]{1,9}$' end
+                   ) end,
+                   (select s.value from events.pgt_settings s where s.name = p_name),
+                   d.value
+               )
+        from events.pgt_setting_spec() d
+        where d.name = p_name
     );
 end;
 $function$;
 comment on function events.pgt_setting(text) is
-    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
-    'spec. (Sluice: events in events)';
+    'The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec. '
+    '(Sluice: events in events)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
@@ -3020,46 +2965,6 @@ comment on function events.pgt_watch_consumers() is
     '(Sluice: events in events)';
 insert into events.pgt_tasks (task) values ('consumer groups');
 
--- Adds the installed version to the history of versions, unless it is the last one there.
--- Reads pgt_extension; writes pgt_version_history.
---
--- Who installs may say by which way, in setting sluice.way of the transaction.
-create function events.pgt_note_version()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
-    v_tle boolean := false;
-begin
-    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
-        -- By format, as most databases have no such function.
-        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'events';
-    end if;
-    insert into events.pgt_version_history (no, version, digest, flavour, way, installed_at)
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when v_way is not null then v_way
-               when e.flavour = 'plain' then 'migration'
-               when v_tle then 'tle'
-               else 'extension'
-           end,
-           e.installed_at
-    from events.pgt_extension e
-    left join (
-        select l.no, l.version, l.digest
-        from events.pgt_version_history l
-        order by l.no desc
-        limit 1
-    ) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-end;
-$function$;
-comment on function events.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: events in events)';
-
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
@@ -3072,43 +2977,39 @@ create function events.attach()
 as $function$
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
-    insert into events.pgt_settings as s (name, value, spec_value)
-    values
-        ('outbox_enabled', 'on', 'on'),
-        ('outbox_retention_hours', '24', '24'),
-        ('outbox_drain_batch_size', '10000', '10000'),
-        ('outbox_inline_threshold_rows', '10000', '10000'),
-        ('outbox_claim_check_batch_size', '1000', '1000'),
-        ('outbox_drain_interval_seconds', '60', '60'),
-        ('outbox_storage_critical_mb', '1024', '1024'),
-        ('outbox_skip_empty_delta', 'on', 'on'),
-        ('outbox_force_retention', 'off', 'off'),
-        ('consumer_dead_threshold_hours', '24', '24'),
-        ('consumer_stale_offset_threshold_days', '7', '7'),
-        ('consumer_cleanup_enabled', 'on', 'on'),
-        ('inbox_enabled', 'on', 'on'),
-        ('inbox_processed_retention_hours', '72', '72'),
-        ('inbox_dlq_retention_hours', '0', '0'),
-        ('inbox_drain_batch_size', '1000', '1000'),
-        ('inbox_drain_interval_seconds', '60', '60'),
-        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
-        ('ordering_gap_alert_seconds', '30', '30')
+    insert into events.pgt_settings as s (name, value, spec_value, at_least)
+    select d.name, d.value, d.value, d.at_least
+    from events.pgt_setting_spec() d
     on conflict (name) do update
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
-            spec_value = excluded.spec_value
-        where s.spec_value is distinct from excluded.spec_value;
-
-    insert into events.pgt_origin (system_identifier, database_oid, attached)
+            spec_value = excluded.spec_value,
+            at_least = excluded.at_least
+        where (s.spec_value, s.at_least) is distinct from (excluded.spec_value, excluded.at_least);
+    insert into events.pgt_origin as o (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
-    from pg_control_system() c, pg_database d, events.pgt_extension e
+    from events.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database()
-    on conflict (only_row) do nothing;
-    update events.pgt_origin o
-    set attached = e.digest, row_xmin = null
-    from events.pgt_extension e
-    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
+    on conflict (only_row) do update
+        set attached = excluded.attached, row_xmin = null
+        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
     update events.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform events.pgt_note_version();
+    insert into events.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
+               when e.flavour = 'plain' then 'migration'
+               when exists ( -- pg_tle keeps control files as functions
+                   select
+                   from pg_proc p
+                   where p.pronamespace::regnamespace = to_regnamespace('pgtle') and p.proname = 'events.control'
+               ) then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from events.pgt_extension e
+    left join (select l.* from events.pgt_version_history l order by l.no desc limit 1) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do nothing;
     perform events.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do
@@ -3200,22 +3101,19 @@ declare
     v_known    boolean;
     v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known and v_attached then
-        return;
-    end if;
-
-    -- One session does it; the others wait here, and find it done.
-    lock table events.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
+    for v_look in 1..2 loop
+        select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from
+            o.xmin::text,
+               o.attached = e.digest
+        into v_known, v_attached
+        from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database();
+        if v_known and v_attached then
+            return;
+        end if;
+        -- One session does it; the others wait here, look again and find it done.
+        lock table events.pgt_origin in share row exclusive mode;
+    end loop;
     if v_known is null or v_known and v_attached is not true then
         perform events.attach();
     elsif not v_known then
@@ -3227,48 +3125,63 @@ comment on function events.pgt_check_origin() is
     'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: events in '
     'events)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
--- done meanwhile.
--- Reads and writes nothing.
-create procedure events.pgt_commit()
+-- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+create procedure events.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
 begin
-    commit;
-    set transaction isolation level read committed;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
 end;
 $procedure$;
-comment on procedure events.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: events in events)';
+comment on procedure events.pgt_commit(bool) is
+    'Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to. '
+    '(Sluice: events in events)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
--- at once.
--- Reads and writes everything of extension events; notifies pg_trickle_alert.
---
--- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
--- rights: a procedure with either may not commit.
-create procedure events.tick()
+-- Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did.
+-- Writes pgt_tasks.
+create function events.pgt_take_task(p_task text, p_every interval)
+    returns boolean
     language plpgsql
-as $procedure$
-declare
-    v_batch    integer;
-    v_rows     bigint;
+    set search_path = pg_catalog, pg_temp
+as $function$
 begin
-    call events.pgt_commit();
-    perform events.pgt_check_origin();
-    call events.pgt_commit();
-
-    -- Outboxes and consumer groups: notifications, alerts, the lease log.
     update events.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
         from events.pgt_tasks d
-        where d.task = 'consumer groups'
+        where d.task = p_task and d.last_run_at not between clock_timestamp() - p_every and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
-    if found then
+    return found;
+end;
+$function$;
+comment on function events.pgt_take_task(text, "interval") is
+    'Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did. '
+    '(Sluice: events in events)';
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Reads and writes everything of extension events; notifies pg_trickle_alert.
+--
+-- No SET clause, and the caller's rights: a procedure with either may not commit.
+create procedure events.pgt_pass(p_commits boolean)
+    language plpgsql
+as $procedure$
+declare
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- a part of the work, where all is one transaction
+    v_name     text;
+    v_task     text;
+    v_batch    integer;
+    v_interval interval;
+    v_rows     bigint;
+begin
+    call events.pgt_commit(p_commits);
+    perform events.pgt_check_origin();
+    call events.pgt_commit(p_commits);
+    if events.pgt_take_task('consumer groups', '0') then
         begin
             perform events.pgt_watch_outboxes();
             perform events.pgt_watch_consumers();
@@ -3278,154 +3191,57 @@ begin
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    call events.pgt_commit();
+    call events.pgt_commit(p_commits);
     v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
-
-    -- Outbox shop_events: retention, in batches.
-    update events.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events.pgt_tasks d
-        where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        call events.pgt_commit();
-        loop
-            begin
-                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
-                raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
-            end;
-            call events.pgt_commit();
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-    call events.pgt_commit();
-
-    -- Outbox account_events: retention, in batches.
-    update events.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events.pgt_tasks d
-        where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        call events.pgt_commit();
-        loop
-            begin
-                v_rows := events.pgt_outbox_drain('account_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
-                raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
-            end;
-            call events.pgt_commit();
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-    call events.pgt_commit();
+    v_interval := make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8);
+    foreach v_name in array array(select o.outbox_name from events.pgt_outboxes o order by o.outbox_name collate "C") loop
+        v_task := 'retention of outbox ' || v_name;
+        if events.pgt_take_task(v_task, v_interval) then
+            for v_round in 1..v_rounds loop
+                call events.pgt_commit(p_commits);
+                begin
+                    v_rows := events.pgt_outbox_drain(v_name, v_batch);
+                exception when others then
+                    v_rows := 0;
+                    update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
+                    raise warning using message = 'outbox ' || v_name || ': ' || left(sqlerrm, 1000);
+                end;
+                exit when v_rows < v_batch;
+            end loop;
+        end if;
+        call events.pgt_commit(p_commits);
+    end loop;
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
-    'it goes; several sessions may call it at once. (Sluice: events in events)';
+comment on procedure events.pgt_pass(bool) is
+    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction. '
+    '(Sluice: events in events)';
+
+-- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Calls pgt_pass().
+create procedure events.tick()
+    language plpgsql
+as $procedure$
+begin
+    call events.pgt_pass(true);
+end;
+$procedure$;
+comment on procedure events.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
+    'passes over what another is doing. Calls pgt_pass(). (Sluice: events in events)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Reads and writes everything of extension events; notifies pg_trickle_alert.
+-- Calls pgt_pass().
 create function events.tick_once()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_batch    integer;
-    v_rows     bigint;
 begin
-    perform events.pgt_check_origin();
-
-    -- Outboxes and consumer groups: notifications, alerts, the lease log.
-    update events.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events.pgt_tasks d
-        where d.task = 'consumer groups'
-        for update skip locked
-    );
-    if found then
-        begin
-            perform events.pgt_watch_outboxes();
-            perform events.pgt_watch_consumers();
-            perform events.pgt_trim_leases();
-        exception when others then
-            update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
-            raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
-        end;
-    end if;
-    v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
-
-    -- Outbox shop_events: retention, in batches.
-    update events.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events.pgt_tasks d
-        where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        -- One transaction: a bounded part of the work, the rest waits for the next pass.
-        for v_round in 1..100 loop
-            begin
-                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
-                raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
-            end;
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-
-    -- Outbox account_events: retention, in batches.
-    update events.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events.pgt_tasks d
-        where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        -- One transaction: a bounded part of the work, the rest waits for the next pass.
-        for v_round in 1..100 loop
-            begin
-                v_rows := events.pgt_outbox_drain('account_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
-                raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
-            end;
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
+    call events.pgt_pass(false);
 end;
 $function$;
 comment on function events.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. Calls pgt_pass(). (Sluice: events in events)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -3436,11 +3252,11 @@ declare
     v_until timestamptz := clock_timestamp() + p_for;
     v_next  timestamptz := clock_timestamp();
 begin
-    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
+    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
         raise exception using
             errcode = '22023',
             message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
+            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call events.run(''59 seconds'', ''1 second'').';
     end if;
     loop
@@ -3630,7 +3446,7 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '17f4dbc40bf5c8236416e56001c66d5d', 'plain');
+values ('events', '1.0.0', '422b8d3ab6e9aa3c789581960de689f2', 'plain');
 select events.attach();
 
 commit;

@@ -28,12 +28,12 @@ begin
                 'pgt_capture', 'pgt_catch_up', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_drop_stream_table',
                 'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit', 'pgt_fit_stream_table', 'pgt_full_reason',
                 'pgt_go_live', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
-                'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only', 'pgt_recompute_readers',
+                'pgt_own_statement', 'pgt_pass', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only', 'pgt_recompute_readers',
                 'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order', 'pgt_require_keys',
                 'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed', 'pgt_source_keyed', 'pgt_source_look',
                 'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
-                'pgt_swap', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted',
-                'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table',
+                'pgt_swap', 'pgt_take_task', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels',
+                'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table',
                 'resume_stream_table', 'run', 'tick', 'tick_once', 'unapplied_public_orders', 'unread_public_captured_payments',
                 'unread_public_customers', 'unread_public_orders', 'unread_sales_customer_payments'
             ]::name[], false)
@@ -3269,46 +3269,6 @@ comment on function sales.pgt_prune() is
     'in sales)';
 insert into sales.pgt_tasks (task) values ('change logs: pruning');
 
--- Adds the installed version to the history of versions, unless it is the last one there.
--- Reads pgt_extension; writes pgt_version_history.
---
--- Who installs may say by which way, in setting sluice.way of the transaction.
-create function sales.pgt_note_version()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
-    v_tle boolean := false;
-begin
-    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
-        -- By format, as most databases have no such function.
-        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'sales';
-    end if;
-    insert into sales.pgt_version_history (no, version, digest, flavour, way, installed_at)
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when v_way is not null then v_way
-               when e.flavour = 'plain' then 'migration'
-               when v_tle then 'tle'
-               else 'extension'
-           end,
-           e.installed_at
-    from sales.pgt_extension e
-    left join (
-        select l.no, l.version, l.digest
-        from sales.pgt_version_history l
-        order by l.no desc
-        limit 1
-    ) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-end;
-$function$;
-comment on function sales.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
-
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_origin, pgt_version_history.
 --
@@ -3325,17 +3285,31 @@ as $function$
 declare
     v_table sales.pgt_stream_table_config;
 begin
-    insert into sales.pgt_origin (system_identifier, database_oid, attached)
+    insert into sales.pgt_origin as o (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
-    from pg_control_system() c, pg_database d, sales.pgt_extension e
+    from sales.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database()
-    on conflict (only_row) do nothing;
-    update sales.pgt_origin o
-    set attached = e.digest, row_xmin = null
-    from sales.pgt_extension e
-    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
+    on conflict (only_row) do update
+        set attached = excluded.attached, row_xmin = null
+        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
     update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform sales.pgt_note_version();
+    insert into sales.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
+               when e.flavour = 'plain' then 'migration'
+               when exists ( -- pg_tle keeps control files as functions
+                   select
+                   from pg_proc p
+                   where p.pronamespace::regnamespace = to_regnamespace('pgtle') and p.proname = 'sales.control'
+               ) then 'tle'
+               else 'extension'
+           end,
+           e.installed_at
+    from sales.pgt_extension e
+    left join (select l.* from sales.pgt_version_history l order by l.no desc limit 1) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
     -- sales.large_orders: triggers log, or keep them up to date.
     if p_fill then
         update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
@@ -3481,22 +3455,19 @@ declare
     v_known    boolean;
     v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known and v_attached then
-        return;
-    end if;
-
-    -- One session does it; the others wait here, and find it done.
-    lock table sales.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
+    for v_look in 1..2 loop
+        select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from
+            o.xmin::text,
+               o.attached = e.digest
+        into v_known, v_attached
+        from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database();
+        if v_known and v_attached then
+            return;
+        end if;
+        -- One session does it; the others wait here, look again and find it done.
+        lock table sales.pgt_origin in share row exclusive mode;
+    end loop;
     if v_known is null or v_known and v_attached is not true then
         perform sales.attach(false);
     elsif not v_known then
@@ -3508,106 +3479,110 @@ comment on function sales.pgt_check_origin() is
     'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in '
     'sales)';
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
--- done meanwhile.
--- Reads and writes nothing.
-create procedure sales.pgt_commit()
+-- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+create procedure sales.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
 begin
-    commit;
-    set transaction isolation level read committed;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
 end;
 $procedure$;
-comment on procedure sales.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: sales in sales)';
+comment on procedure sales.pgt_commit(bool) is
+    'Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to. '
+    '(Sluice: sales in sales)';
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
--- at once.
--- Reads and writes everything of extension sales; notifies pg_trickle_alert.
---
--- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
--- rights: a procedure with either may not commit.
-create procedure sales.tick()
+-- Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did.
+-- Writes pgt_tasks.
+create function sales.pgt_take_task(p_task text, p_every interval)
+    returns boolean
     language plpgsql
-as $procedure$
-declare
-    v_table    text;
+    set search_path = pg_catalog, pg_temp
+as $function$
 begin
-    call sales.pgt_commit();
-    perform sales.pgt_check_origin();
-    call sales.pgt_commit();
-    call sales.pgt_fill_immediate();
-    call sales.pgt_commit();
-    perform sales.pgt_watch_sources();
-    call sales.pgt_commit();
-    foreach v_table in array sales.pgt_refresh_order() loop
-        perform sales.pgt_tick(v_table, false);
-        call sales.pgt_commit();
-    end loop;
-    perform sales.pgt_prune();
-    call sales.pgt_commit();
-
-    -- The refresh history: retention, in batches.
     update sales.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
         from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
-            clock_timestamp()
+        where d.task = p_task and d.last_run_at not between clock_timestamp() - p_every and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
-    if found then
-        loop
-            call sales.pgt_commit();
+    return found;
+end;
+$function$;
+comment on function sales.pgt_take_task(text, "interval") is
+    'Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did. '
+    '(Sluice: sales in sales)';
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Reads and writes everything of extension sales; notifies pg_trickle_alert.
+--
+-- No SET clause, and the caller's rights: a procedure with either may not commit.
+create procedure sales.pgt_pass(p_commits boolean)
+    language plpgsql
+as $procedure$
+declare
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- a part of the work, where all is one transaction
+    v_table    text;
+begin
+    call sales.pgt_commit(p_commits);
+    perform sales.pgt_check_origin();
+    call sales.pgt_commit(p_commits);
+    if p_commits then
+        call sales.pgt_fill_immediate();
+    elsif exists (select from sales.pgt_stream_table_state s where s.logged) then
+        perform sales.attach(); -- what is being filled cannot wait here for another transaction: writers do
+    end if;
+    call sales.pgt_commit(p_commits);
+    perform sales.pgt_watch_sources();
+    call sales.pgt_commit(p_commits);
+    foreach v_table in array sales.pgt_refresh_order() loop
+        perform sales.pgt_tick(v_table, false);
+        call sales.pgt_commit(p_commits);
+    end loop;
+    perform sales.pgt_prune();
+    call sales.pgt_commit(p_commits);
+    if sales.pgt_take_task('refresh history: retention', '1 minute') then
+        for v_round in 1..v_rounds loop
+            call sales.pgt_commit(p_commits);
             exit when sales.pgt_trim_history(1000) < 1000;
         end loop;
     end if;
-    call sales.pgt_commit();
+    call sales.pgt_commit(p_commits);
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
-    'it goes; several sessions may call it at once. (Sluice: sales in sales)';
+comment on procedure sales.pgt_pass(bool) is
+    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction. '
+    '(Sluice: sales in sales)';
+
+-- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Calls pgt_pass().
+create procedure sales.tick()
+    language plpgsql
+as $procedure$
+begin
+    call sales.pgt_pass(true);
+end;
+$procedure$;
+comment on procedure sales.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
+    'passes over what another is doing. Calls pgt_pass(). (Sluice: sales in sales)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Reads and writes everything of extension sales; notifies pg_trickle_alert.
+-- Calls pgt_pass().
 create function sales.tick_once()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_table    text;
 begin
-    perform sales.pgt_check_origin();
-    if exists (select from sales.pgt_stream_table_state s where s.logged) then
-        -- What is being filled cannot wait here for another transaction: writers do.
-        perform sales.attach();
-    end if;
-    perform sales.pgt_watch_sources();
-    foreach v_table in array sales.pgt_refresh_order() loop
-        perform sales.pgt_tick(v_table, false);
-    end loop;
-    perform sales.pgt_prune();
-
-    -- The refresh history: retention, in batches.
-    update sales.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from sales.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
-            clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        perform sales.pgt_trim_history(10000);
-    end if;
+    call sales.pgt_pass(false);
 end;
 $function$;
-comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
+comment on function sales.tick_once() is
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. Calls pgt_pass(). (Sluice: sales in sales)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
 -- Calls tick().
@@ -3618,11 +3593,11 @@ declare
     v_until timestamptz := clock_timestamp() + p_for;
     v_next  timestamptz := clock_timestamp();
 begin
-    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
+    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
         raise exception using
             errcode = '22023',
             message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
+            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call sales.run(''59 seconds'', ''1 second'').';
     end if;
     loop
@@ -5364,4 +5339,4 @@ comment on function sales.large_orders_apply_pending(bool) is
     'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
     'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '64d955c563de3580f0f1334950bb2b15', 'extension');
+values ('sales', '1.0.0', '085d3c0c79c06adb4266cf70ade69982', 'extension');

@@ -31,8 +31,8 @@ begin
                 'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
                 'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
                 'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
-                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_note_version', 'pgt_setting',
-                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
+                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_pass', 'pgt_setting',
+                'pgt_setting_spec', 'pgt_take_task', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -151,12 +151,13 @@ drop table pgtrickle.order_events;
 drop procedure pgtrickle.run("interval", "interval");
 drop function pgtrickle.tick_once();
 drop procedure pgtrickle.tick();
-drop procedure pgtrickle.pgt_commit();
+drop procedure pgtrickle.pgt_pass(bool);
+drop function pgtrickle.pgt_take_task(text, "interval");
+drop procedure pgtrickle.pgt_commit(bool);
 drop function pgtrickle.pgt_check_origin();
 drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();
 drop function pgtrickle.attach();
-drop function pgtrickle.pgt_note_version();
 drop function pgtrickle.inbox_status(text);
 drop function pgtrickle.inbox_status();
 drop function pgtrickle.inbox_health(text);
@@ -204,9 +205,8 @@ drop table pgtrickle.pgt_tasks;
 drop table pgtrickle.pgt_version_history;
 drop table pgtrickle.pgt_origin;
 drop function pgtrickle.pgt_setting(text);
-drop trigger pgt_settings_check on pgtrickle.pgt_settings;
-drop function pgtrickle.pgt_settings_check();
 drop table pgtrickle.pgt_settings;
+drop function pgtrickle.pgt_setting_spec();
 drop table pgtrickle.pgt_extension;
 -- Drops schema pgtrickle if extension shop made it and nothing else lives in it.
 do $do$
