@@ -2,15 +2,15 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension events did not make.
+-- Refuses, before anything is changed, names that others have.
 do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('events', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, false
+        from (values
+            ('relation', 'events', array[
                 'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
                 'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
                 'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
@@ -18,11 +18,8 @@ begin
                 'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_consumers', 'pgt_extension', 'pgt_group_no',
                 'pgt_lease_log', 'pgt_origin', 'pgt_outbox_config', 'pgt_outbox_state', 'pgt_outboxes', 'pgt_settings', 'pgt_tasks',
                 'pgt_version_history'
-            ]::name[], false)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('events', array[
+            ]::name[]),
+            ('routine', 'events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
                 'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
                 'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
@@ -35,77 +32,45 @@ begin
                 'pgt_safe_point', 'pgt_setting', 'pgt_setting_spec', 'pgt_settle', 'pgt_start', 'pgt_take_task', 'pgt_trim_leases',
                 'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters',
                 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
-            ]::name[], false)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'events'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: events in events)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+            ]::name[])
+        ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
         union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
-        union all
-        select 'publication', quote_ident(p.pubname), p.pubowner, false
+        select p.tableoid, p.oid, p.oid, p.pubowner, false
         from pg_catalog.pg_publication p
         where p.pubname in ('events_outbox_shop_events', 'events_outbox_account_events')
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('events.pgt_extension')
-    )
-    order by t.name <> 'events.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: events in events)'), 0) = 0
+    order by i.identity <> 'events.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'events')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = v_found.kind || ' already exists: ' || v_found.name,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: events in events).'
-                when v_found.name = 'events.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
+    end if;
 end;
 $do$;
 
@@ -194,8 +159,8 @@ begin
         select coalesce(
                    -- Nothing checks what a session sets: a value that no code could read is passed over.
                    case when d.in_session then substring(
-                       current_setting('pg_trickle.' || p_name, true) from case when d.at_least is null then '^(?:on|off)$' else
-                           '^[0-9]{1,9}$' end
+                       current_setting('pg_trickle.' || p_name, true)
+                       from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
                    ) end,
                    (select s.value from events.pgt_settings s where s.name = p_name),
                    d.value
@@ -226,9 +191,7 @@ comment on table events.pgt_origin is 'The cluster and database that this data w
 
 -- The versions of extension events that were installed in this database, one row each, in the order of no.
 --
--- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
---
--- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
 create table events.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
@@ -2968,8 +2931,8 @@ insert into events.pgt_tasks (task) values ('consumer groups');
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+-- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
+-- that it inserted would collide with restored ones.
 create function events.attach()
     returns void
     language plpgsql
@@ -2998,11 +2961,8 @@ begin
            case
                when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
                when e.flavour = 'plain' then 'migration'
-               when exists ( -- pg_tle keeps control files as functions
-                   select
-                   from pg_proc p
-                   where p.pronamespace::regnamespace = to_regnamespace('pgtle') and p.proname = 'events.control'
-               ) then 'tle'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'events.control')
+                   then 'tle' -- which keeps control files as functions
                else 'extension'
            end,
            e.installed_at
@@ -3027,7 +2987,7 @@ comment on function events.attach() is 'Creates what stands on users'' tables an
     'the spec, and where we are. (Sluice: events in events)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks events.pgt_origin.
+-- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function events.detach()
     returns void
     language plpgsql
@@ -3037,20 +2997,7 @@ as $function$
 declare
     v_found record;
 begin
-    -- Not while another session attaches or detaches.
-    lock table events.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
-    for v_found in
-        select t.tgname, t.tgrelid::regclass as on_table
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'events'::regnamespace
-          and not t.tgisinternal
-          and t.tgparentid = 0 -- a partition's own; others go with the table's
-    loop
-        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
-    end loop;
+    lock table events.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select distinct p.pubname
         from pg_publication p
@@ -3102,8 +3049,7 @@ declare
     v_attached boolean;
 begin
     for v_look in 1..2 loop
-        select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from
-            o.xmin::text,
+        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
                o.attached = e.digest
         into v_known, v_attached
         from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
@@ -3114,10 +3060,10 @@ begin
         -- One session does it; the others wait here, look again and find it done.
         lock table events.pgt_origin in share row exclusive mode;
     end loop;
-    if v_known is null or v_known and v_attached is not true then
-        perform events.attach();
-    elsif not v_known then
+    if not v_known then
         perform events.after_restore();
+    else
+        perform events.attach();
     end if;
 end;
 $function$;
@@ -3218,7 +3164,6 @@ comment on procedure events.pgt_pass(bool) is
     '(Sluice: events in events)';
 
 -- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
--- Calls pgt_pass().
 create procedure events.tick()
     language plpgsql
 as $procedure$
@@ -3227,10 +3172,9 @@ begin
 end;
 $procedure$;
 comment on procedure events.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
-    'passes over what another is doing. Calls pgt_pass(). (Sluice: events in events)';
+    'passes over what another is doing. (Sluice: events in events)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Calls pgt_pass().
 create function events.tick_once()
     returns void
     language plpgsql
@@ -3241,10 +3185,9 @@ begin
 end;
 $function$;
 comment on function events.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. Calls pgt_pass(). (Sluice: events in events)';
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
 create procedure events.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -3271,7 +3214,7 @@ begin
 end;
 $procedure$;
 comment on procedure events.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: events in events)';
 
 -- ================================================================================================================
 -- Outboxes
@@ -3446,7 +3389,7 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '422b8d3ab6e9aa3c789581960de689f2', 'plain');
+values ('events', '1.0.0', '404d85b60091ced0c2f01c2751d77a89', 'plain');
 select events.attach();
 
 commit;

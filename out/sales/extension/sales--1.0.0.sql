@@ -2,23 +2,20 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension sales did not make.
+-- Refuses, before anything is changed, names that others have.
 do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('sales', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, false
+        from (values
+            ('relation', 'sales', array[
                 'large_orders_last_xid', 'pgt_change_no', 'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history',
                 'pgt_refresh_history_started', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state', 'pgt_stream_table_config',
                 'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
-            ]::name[], false)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('sales', array[
+            ]::name[]),
+            ('routine', 'sales', array[
                 'after_restore', 'attach', 'best_customers_merge', 'best_customers_rebuild', 'changes_public_captured_payments_capture',
                 'changes_public_customers_capture', 'changes_public_orders_capture', 'check_stream_table', 'customer_payments_computed',
                 'customer_payments_merge', 'customer_payments_rebuild', 'detach', 'explain_st', 'get_refresh_history',
@@ -36,73 +33,41 @@ begin
                 'pgt_uncounted', 'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table',
                 'resume_stream_table', 'run', 'tick', 'tick_once', 'unapplied_public_orders', 'unread_public_captured_payments',
                 'unread_public_customers', 'unread_public_orders', 'unread_sales_customer_payments'
-            ]::name[], false)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: sales in sales)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+            ]::name[])
+        ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
-        union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('sales.pgt_extension')
-    )
-    order by t.name <> 'sales.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: sales in sales)'), 0) = 0
+    order by i.identity <> 'sales.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'sales')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'sales', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = v_found.kind || ' already exists: ' || v_found.name,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: sales in sales).'
-                when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
+    end if;
 end;
 $do$;
 
@@ -149,9 +114,7 @@ select pg_catalog.pg_extension_config_dump('sales.pgt_origin', '');
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no.
 --
--- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
---
--- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
 create table sales.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
@@ -193,13 +156,10 @@ $function$;
 comment on function sales.pgt_restored() is
     'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
 
--- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner.
--- Indexes, and sequences that
--- a table owns, go by their table.
--- Reads pg_class, pg_depend, pg_description.
---
--- p_over: tables that stream tables are views on; a view that reads one is known by that, as users may comment on it.
-create function sales.pgt_is_own(p_relation regclass, p_over text[] default '{}')
+-- Whether extension sales made a relation: its comment, or that of an index's table, has the mark, and it is of the extension's owner.
+-- A view is also known by what it reads, one of p_over, as users may comment on it.
+-- Reads pg_class, pg_description, pg_depend.
+create function sales.pgt_is_own(p_relation regclass, p_over text[])
     returns boolean
     language sql
     stable
@@ -207,58 +167,41 @@ create function sales.pgt_is_own(p_relation regclass, p_over text[] default '{}'
 as $function$
     select exists (
         select
-        from (
-            select p_relation::oid
-            union all
-            select i.indrelid from pg_index i where i.indexrelid = p_relation
-            union all
-            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i')
-                and d.refobjsubid > 0
-        ) o (oid)
-        join pg_class c on c.oid = o.oid
-        where strpos(obj_description(o.oid, 'pg_class'), '(Sluice: sales in sales)') > 0
-              and c.relowner = (select x.relowner from pg_class x where x.oid = 'sales.pgt_origin'::regclass) -- others may have written it
-           or exists (
-               select
-               from pg_depend d
-               join pg_extension x on x.oid = d.refobjid
-               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e'
-                   and x.extname = 'sales'
-           )
+        from pg_class c
+        left join pg_index i on i.indexrelid = c.oid
+        where c.oid = p_relation
+          and strpos(obj_description(coalesce(i.indrelid, c.oid), 'pg_class'), '(Sluice: sales in sales)') > 0
+          and c.relowner = (select x.relowner from pg_class x where x.oid = 'sales.pgt_origin'::regclass) -- others may have written it
     ) or exists (
         select
-        from unnest(p_over) v (name)
-        join pg_depend d on d.refclassid = 'pg_class'::regclass and d.refobjid = to_regclass(v.name) and d.classid = 'pg_rewrite'::regclass
-        join pg_rewrite r on r.oid = d.objid
+        from pg_rewrite r
+        join pg_depend d on d.classid = r.tableoid and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
+        join unnest(p_over) v (name) on to_regclass(v.name) = d.refobjid
         where r.ev_class = p_relation
     )
 $function$;
 comment on function sales.pgt_is_own(regclass, text[]) is
-    'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s '
-    'owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
+    'Whether extension sales made a relation: its comment, or that of an index''s table, has the mark, and it is of the extension''s '
+    'owner. A view is also known by what it reads, one of p_over, as users may comment on it. (Sluice: sales in sales)';
 
--- Marks a table or view as made by extension sales.
--- Writes its comment.
+-- Marks a table or view as made by extension sales, by its comment.
 create function sales.pgt_adopt(p_relation regclass)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    case (select c.relkind from pg_class c where c.oid = p_relation)
-        when 'v' then execute format('comment on view %s is %L', p_relation, '(Sluice: sales in sales)');
-        when 'r' then execute format('comment on table %s is %L', p_relation, '(Sluice: sales in sales)');
-        else null; -- it goes by its table
-    end case;
+    execute format(case (select c.relkind from pg_class c where c.oid = p_relation)
+        when 'v' then 'comment on view %s is %L'
+        else 'comment on table %s is %L'
+    end, p_relation, '(Sluice: sales in sales)');
 end;
 $function$;
-comment on function sales.pgt_adopt(regclass) is 'Marks a table or view as made by extension sales. (Sluice: sales in sales)';
+comment on function sales.pgt_adopt(regclass) is
+    'Marks a table or view as made by extension sales, by its comment. (Sluice: sales in sales)';
 
--- Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced.
--- Reads pg_class, pgt_origin.
---
--- p_over: as pgt_is_own has it.
---
+-- Whether a table or view is missing. One that extension sales did not make is an error: it is neither used nor replaced. p_over: as
+-- pgt_is_own has it.
 -- A dump without comments has no marks: until after_restore() has run, what has the name is taken for ours, and marked.
 create function sales.pgt_missing(p_relation text, variadic p_over text[] default '{}')
     returns boolean
@@ -267,10 +210,6 @@ create function sales.pgt_missing(p_relation text, variadic p_over text[] defaul
 as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
-    v_owner    regrole := coalesce(
-        (select c.relowner from pg_class c where c.oid = v_relation),
-            (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
-    )::regrole;
 begin
     if v_relation is null and to_regtype(p_relation) is null then
         return true;
@@ -283,19 +222,20 @@ begin
     raise exception using
         errcode = '42710',
         message = 'relation already exists: ' || p_relation,
-        detail = format('It is of role %s, and extension %s did not make it.', v_owner, 'sales'),
+        detail = format('It is of role %s, and extension %s did not make it.', coalesce(
+            (select c.relowner from pg_class c where c.oid = v_relation),
+                (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+        )::regrole, 'sales'),
         hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its '
             'comment with (Sluice: sales in sales).';
 end;
 $function$;
 comment on function sales.pgt_missing(text, text[]) is
-    'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: '
-    'sales in sales)';
+    'Whether a table or view is missing. One that extension sales did not make is an error: it is neither used nor replaced. p_over: as '
+    'pgt_is_own has it. A dump without comments has no marks: until after_restore() has run, what has the name is taken for ours, and '
+    'marked. (Sluice: sales in sales)';
 
--- Drops a relation, if it is there and extension sales made it.
--- Reads pg_class.
---
--- p_over: as pgt_is_own has it.
+-- Drops a relation, if it is there and extension sales made it. p_over: as pgt_is_own has it.
 create function sales.pgt_drop_own(p_relation text, variadic p_over text[] default '{}')
     returns void
     language plpgsql
@@ -304,23 +244,21 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if not sales.pgt_is_own(v_relation, p_over) and not sales.pgt_restored() then
-        if v_relation is not null then
-            raise notice '% stays: extension % did not make it', p_relation, 'sales';
-        end if;
+    if v_relation is null then
+        return;
+    elsif not sales.pgt_is_own(v_relation, p_over) and not sales.pgt_restored() then
+        raise notice '% stays: extension % did not make it', p_relation, 'sales';
         return;
     end if;
-    case (select c.relkind from pg_class c where c.oid = v_relation)
-        when 'v' then execute format('drop view %s', v_relation);
-        when 'S' then execute format('drop sequence %s', v_relation);
-        when 'i' then execute format('drop index %s', v_relation);
-        when 'r' then execute format('drop table %s', v_relation);
-        else null; -- it is not there
-    end case;
+    execute format(case (select c.relkind from pg_class c where c.oid = v_relation)
+        when 'v' then 'drop view %s'
+        when 'i' then 'drop index %s'
+        else 'drop table %s'
+    end, v_relation);
 end;
 $function$;
 comment on function sales.pgt_drop_own(text, text[]) is
-    'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
+    'Drops a relation, if it is there and extension sales made it. p_over: as pgt_is_own has it. (Sluice: sales in sales)';
 
 -- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
 -- notes.
@@ -3272,8 +3210,8 @@ insert into sales.pgt_tasks (task) values ('change logs: pruning');
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_origin, pgt_version_history.
 --
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+-- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
+-- that it inserted would collide with restored ones.
 --
 -- p_fill: fill new stream tables in immediate mode while writers of their sources wait until the transaction ends. Otherwise triggers
 -- only log until pgt_fill() or tick() has filled them.
@@ -3298,11 +3236,8 @@ begin
            case
                when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
                when e.flavour = 'plain' then 'migration'
-               when exists ( -- pg_tle keeps control files as functions
-                   select
-                   from pg_proc p
-                   where p.pronamespace::regnamespace = to_regnamespace('pgtle') and p.proname = 'sales.control'
-               ) then 'tle'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'sales.control')
+                   then 'tle' -- which keeps control files as functions
                else 'extension'
            end,
            e.installed_at
@@ -3311,14 +3246,11 @@ begin
     where (h.version, h.digest) is distinct from (e.version, e.digest)
     on conflict (no) do nothing; -- another session was faster
     -- sales.large_orders: triggers log, or keep them up to date.
-    if p_fill then
-        update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
-    else
-        update sales.pgt_stream_table_state s
-        set logged = true
-        where s.stream_table in ('sales.large_orders') and not s.logged
-          and not exists (select from sales.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is not null);
-    end if;
+    update sales.pgt_stream_table_state s
+    set logged = not p_fill
+    where s.stream_table in ('sales.large_orders') and s.logged = p_fill
+      and (p_fill or not exists (select from sales.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is
+          not null));
     if found then
         update sales.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
@@ -3356,7 +3288,7 @@ comment on function sales.attach(bool) is
     'sales in sales)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks sales.pgt_origin.
+-- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
     language plpgsql
@@ -3366,9 +3298,7 @@ as $function$
 declare
     v_found record;
 begin
-    -- Not while another session attaches or detaches.
-    lock table sales.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    lock table sales.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
@@ -3456,8 +3386,7 @@ declare
     v_attached boolean;
 begin
     for v_look in 1..2 loop
-        select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from
-            o.xmin::text,
+        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
                o.attached = e.digest
         into v_known, v_attached
         from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
@@ -3468,10 +3397,10 @@ begin
         -- One session does it; the others wait here, look again and find it done.
         lock table sales.pgt_origin in share row exclusive mode;
     end loop;
-    if v_known is null or v_known and v_attached is not true then
-        perform sales.attach(false);
-    elsif not v_known then
+    if not v_known then
         perform sales.after_restore();
+    else
+        perform sales.attach(false);
     end if;
 end;
 $function$;
@@ -3559,7 +3488,6 @@ comment on procedure sales.pgt_pass(bool) is
     '(Sluice: sales in sales)';
 
 -- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
--- Calls pgt_pass().
 create procedure sales.tick()
     language plpgsql
 as $procedure$
@@ -3568,10 +3496,9 @@ begin
 end;
 $procedure$;
 comment on procedure sales.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
-    'passes over what another is doing. Calls pgt_pass(). (Sluice: sales in sales)';
+    'passes over what another is doing. (Sluice: sales in sales)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Calls pgt_pass().
 create function sales.tick_once()
     returns void
     language plpgsql
@@ -3581,11 +3508,9 @@ begin
     call sales.pgt_pass(false);
 end;
 $function$;
-comment on function sales.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. Calls pgt_pass(). (Sluice: sales in sales)';
+comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
 create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -3612,7 +3537,7 @@ begin
 end;
 $procedure$;
 comment on procedure sales.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: sales in sales)';
 
 -- ================================================================================================================
 -- Sources
@@ -5339,4 +5264,4 @@ comment on function sales.large_orders_apply_pending(bool) is
     'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
     'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '085d3c0c79c06adb4266cf70ade69982', 'extension');
+values ('sales', '1.0.0', '0de14d93a18c4ad3630de113b10af1f4', 'extension');

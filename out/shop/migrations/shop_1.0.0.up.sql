@@ -2,15 +2,15 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension shop did not make.
+-- Refuses, before anything is changed, names that others have.
 do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('pgtrickle', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, false
+        from (values
+            ('relation', 'pgtrickle', array[
                 'order_events', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_dlq', 'order_events_high_watermark',
                 'order_events_order', 'order_events_pending', 'order_events_received', 'order_events_rescan_after', 'order_events_stats',
                 'payments', 'payments_alone_until', 'payments_claim_cursor', 'payments_dlq', 'payments_high_watermark', 'payments_order',
@@ -20,11 +20,8 @@ begin
                 'pgt_inbox_deltas_last', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_inbox_rates', 'pgt_inbox_retry_due',
                 'pgt_inbox_retry_queue', 'pgt_inbox_retry_received', 'pgt_inbox_totals', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
                 'pgt_version_history'
-            ]::name[], false)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('pgtrickle', array[
+            ]::name[]),
+            ('routine', 'pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
                 'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
                 'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
@@ -33,74 +30,41 @@ begin
                 'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
                 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_pass', 'pgt_setting',
                 'pgt_setting_spec', 'pgt_take_task', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
-            ]::name[], false)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'shop'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: shop in pgtrickle)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+            ]::name[])
+        ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
-        union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('pgtrickle.pgt_extension')
-    )
-    order by t.name <> 'pgtrickle.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: shop in pgtrickle)'), 0) = 0
+    order by i.identity <> 'pgtrickle.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'shop')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'shop', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = v_found.kind || ' already exists: ' || v_found.name,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then
-                    'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
+    end if;
 end;
 $do$;
 
@@ -190,8 +154,8 @@ begin
         select coalesce(
                    -- Nothing checks what a session sets: a value that no code could read is passed over.
                    case when d.in_session then substring(
-                       current_setting('pg_trickle.' || p_name, true) from case when d.at_least is null then '^(?:on|off)$' else
-                           '^[0-9]{1,9}$' end
+                       current_setting('pg_trickle.' || p_name, true)
+                       from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
                    ) end,
                    (select s.value from pgtrickle.pgt_settings s where s.name = p_name),
                    d.value
@@ -222,9 +186,7 @@ comment on table pgtrickle.pgt_origin is
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
--- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
---
--- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
 create table pgtrickle.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
@@ -1923,8 +1885,8 @@ comment on function pgtrickle.inbox_status(text) is
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+-- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
+-- that it inserted would collide with restored ones.
 create function pgtrickle.attach()
     returns void
     language plpgsql
@@ -1953,11 +1915,8 @@ begin
            case
                when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
                when e.flavour = 'plain' then 'migration'
-               when exists ( -- pg_tle keeps control files as functions
-                   select
-                   from pg_proc p
-                   where p.pronamespace::regnamespace = to_regnamespace('pgtle') and p.proname = 'shop.control'
-               ) then 'tle'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'shop.control')
+                   then 'tle' -- which keeps control files as functions
                else 'extension'
            end,
            e.installed_at
@@ -1972,30 +1931,15 @@ comment on function pgtrickle.attach() is
     'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
+-- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function pgtrickle.detach()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
-declare
-    v_found record;
 begin
-    -- Not while another session attaches or detaches.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
-    for v_found in
-        select t.tgname, t.tgrelid::regclass as on_table
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'pgtrickle'::regnamespace
-          and not t.tgisinternal
-          and t.tgparentid = 0 -- a partition's own; others go with the table's
-    loop
-        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
-    end loop;
+    lock table pgtrickle.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
 end;
 $function$;
 comment on function pgtrickle.detach() is
@@ -2037,8 +1981,7 @@ declare
     v_attached boolean;
 begin
     for v_look in 1..2 loop
-        select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from
-            o.xmin::text,
+        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
                o.attached = e.digest
         into v_known, v_attached
         from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
@@ -2049,10 +1992,10 @@ begin
         -- One session does it; the others wait here, look again and find it done.
         lock table pgtrickle.pgt_origin in share row exclusive mode;
     end loop;
-    if v_known is null or v_known and v_attached is not true then
-        perform pgtrickle.attach();
-    elsif not v_known then
+    if not v_known then
         perform pgtrickle.after_restore();
+    else
+        perform pgtrickle.attach();
     end if;
 end;
 $function$;
@@ -2147,7 +2090,6 @@ comment on procedure pgtrickle.pgt_pass(bool) is
     '(Sluice: shop in pgtrickle)';
 
 -- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
--- Calls pgt_pass().
 create procedure pgtrickle.tick()
     language plpgsql
 as $procedure$
@@ -2157,10 +2099,9 @@ end;
 $procedure$;
 comment on procedure pgtrickle.tick() is
     'One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing. '
-    'Calls pgt_pass(). (Sluice: shop in pgtrickle)';
+    '(Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Calls pgt_pass().
 create function pgtrickle.tick_once()
     returns void
     language plpgsql
@@ -2171,10 +2112,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. Calls pgt_pass(). (Sluice: shop in pgtrickle)';
+    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
 create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -2201,7 +2141,7 @@ begin
 end;
 $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: shop in pgtrickle)';
 
 -- ================================================================================================================
 -- Inboxes
@@ -3465,7 +3405,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '05c116c600c7cf0c29025b56a7450e17', 'plain');
+values ('shop', '1.0.0', 'a2941bcbfb367c27fe39d23d74411788', 'plain');
 select pgtrickle.attach();
 
 commit;
