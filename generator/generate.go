@@ -130,13 +130,16 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
-	if len(view.StreamTables)+len(view.EventOutboxes()) > 0 {
+	if len(view.Outboxes) > 0 {
 		b.add("extension/pgt_restored.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
-		for _, name := range []string{"pgt_is_own", "pgt_adopt", "pgt_missing", "pgt_drop_own"} {
-			b.add("extension/"+name+".sql", view)
+		b.add("extension/pgt_is_own.sql", view)
+		if len(view.MadeOutboxes()) > 0 {
+			b.add("extension/pgt_adopt.sql", view)
 		}
+		b.add("extension/pgt_missing.sql", view)
+		b.add("extension/pgt_drop_own.sql", view)
 	}
 	if len(view.Inboxes) > 0 {
 		b.inboxes(view)

@@ -63,9 +63,7 @@ begin
 end;
 $do$;
 
--- ================================================================================================================
--- Shared: the same for all objects of a kind
--- ================================================================================================================
+-- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema events for extension events, unless it is there.
 do $do$
@@ -3068,9 +3066,7 @@ $procedure$;
 comment on procedure events.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: events in events)';
 
--- ================================================================================================================
--- Outboxes
--- ================================================================================================================
+-- ==== Outboxes ============================================================================================
 
 -- Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated.
 -- From outboxes.shop_events in the spec.

@@ -54,9 +54,7 @@ begin
 end;
 $do$;
 
--- ================================================================================================================
--- Shared: the same for all objects of a kind
--- ================================================================================================================
+-- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema sales for extension sales, unless it is there.
 do $do$
@@ -119,26 +117,8 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
--- Reads pgt_origin.
-create function sales_internal.pgt_restored()
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select exists (
-        select
-        from sales_internal.pgt_origin o, pg_control_system() c, pg_database d
-        where d.datname = current_database()
-          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
-    )
-$function$;
-
--- Whether extension sales made a relation: it is in the internal schema, or its comment has the mark and its owner is the extension's, or
--- it is
--- a view on one of p_over, as users may comment on it.
-create function sales_internal.pgt_is_own(p_relation regclass, p_over text[])
+-- Whether extension sales made a relation: it is in the internal schema, or a view that reads what is there.
+create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
     stable
@@ -148,38 +128,24 @@ as $function$
         select
         from pg_class c
         join pg_class o on o.oid = 'sales_internal.pgt_origin'::regclass
-        where c.oid = p_relation
-          and (c.relnamespace = o.relnamespace or c.relowner = o.relowner and
-              strpos(obj_description(c.oid, 'pg_class'), '(Sluice: sales in sales)') > 0)
-    ) or exists (
-        select
-        from pg_rewrite r
-        join pg_depend d on d.classid = r.tableoid and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
-        join unnest(p_over) v (name) on to_regclass(v.name) = d.refobjid
-        where r.ev_class = p_relation
+        where c.oid = p_relation and (
+            c.relnamespace = o.relnamespace
+            or exists (
+                select
+                from pg_rewrite r
+                join pg_depend d on d.classid = r.tableoid and d.objid = r.oid and d.refclassid = c.tableoid
+                join pg_class i on i.oid = d.refobjid
+                where r.ev_class = c.oid and i.relnamespace = o.relnamespace
+            )
+        )
     )
 $function$;
 
--- Marks a table or view as made by extension sales, by its comment.
-create function sales_internal.pgt_adopt(p_relation regclass)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    execute format(case (select c.relkind from pg_class c where c.oid = p_relation)
-        when 'v' then 'comment on view %s is %L'
-        else 'comment on table %s is %L'
-    end, p_relation, '(Sluice: sales in sales)');
-end;
-$function$;
-
--- Whether a table or view is missing. One that extension sales did not make is an error: it is neither used nor replaced. p_over: as
--- pgt_is_own has it.
--- A dump without comments has no marks: until after_restore() has run, what has the name is taken for ours, and marked.
-create function sales_internal.pgt_missing(p_relation text, variadic p_over text[] default '{}')
+-- Whether a relation in a schema of users is missing. One that extension sales did not make is an error: it is neither used nor replaced.
+create function sales_internal.pgt_missing(p_relation text)
     returns boolean
     language plpgsql
+    stable
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
@@ -187,10 +153,7 @@ declare
 begin
     if v_relation is null and to_regtype(p_relation) is null then
         return true;
-    elsif sales_internal.pgt_is_own(v_relation, p_over) then
-        return false;
-    elsif sales_internal.pgt_restored() then
-        perform sales_internal.pgt_adopt(v_relation);
+    elsif sales_internal.pgt_is_own(v_relation) then
         return false;
     end if;
     raise exception using
@@ -200,13 +163,12 @@ begin
             (select c.relowner from pg_class c where c.oid = v_relation),
                 (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
         )::regrole, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its '
-            'comment with (Sluice: sales in sales).';
+        hint = 'Rename or drop it, or give what would have its name another name in the spec.';
 end;
 $function$;
 
--- Drops a table or view, if it is there and extension sales made it. p_over: as pgt_is_own has it.
-create function sales_internal.pgt_drop_own(p_relation text, variadic p_over text[] default '{}')
+-- Drops a table or view, if it is there and extension sales made it.
+create function sales_internal.pgt_drop_own(p_relation text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -216,14 +178,13 @@ declare
 begin
     if v_relation is null then
         return;
-    elsif not sales_internal.pgt_is_own(v_relation, p_over) and not sales_internal.pgt_restored() then
+    elsif not sales_internal.pgt_is_own(v_relation) then
         raise notice '% stays: extension % did not make it', p_relation, 'sales';
-        return;
+    elsif (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
+        execute format('drop view %s', v_relation);
+    else
+        execute format('drop table %s', v_relation);
     end if;
-    execute format(case (select c.relkind from pg_class c where c.oid = v_relation)
-        when 'v' then 'drop view %s'
-        else 'drop table %s'
-    end, v_relation);
 end;
 $function$;
 
@@ -1817,7 +1778,7 @@ begin
             where x.indrelid = to_regclass(c.rows_table) and r.relname = i.name
         )
     );
-    if sales_internal.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table) then
+    if sales_internal.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name)) then
         v_statements := v_statements
             || concat(format(e'create view %I.%I as\nselect %s\nfrom %s r', c.pgt_schema, c.pgt_name, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
@@ -1849,7 +1810,7 @@ declare
     c sales_internal.pgt_stream_table_config;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table);
+    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name));
     perform sales_internal.pgt_drop_own(r.name) from unnest(array[c.rows_table, c.old_rows_table]) r (name);
 end;
 $function$;
@@ -2012,8 +1973,7 @@ begin
     if v_dependents is not null then
         perform sales_internal.pgt_raise_dependents(p_stream_table, v_dependents);
     end if;
-    if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not
-        sales_internal.pgt_missing(v_table, c.rows_table) then
+    if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_table) then
         execute format('alter table %s rename to %I', c.rows_table::regclass, (parse_ident(c.old_rows_table))[2]);
         for v_index in
             select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.old_rows_table)
@@ -2049,7 +2009,7 @@ begin
         return;
     end if;
     v_again := sales_internal.pgt_grants_on(p_stream_table);
-    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.old_rows_table);
+    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name));
     perform sales_internal.pgt_drop_own(c.old_rows_table);
     perform sales_internal.pgt_attach_stream_table(p_stream_table);
     foreach v_each in array v_again loop
@@ -3334,9 +3294,7 @@ $procedure$;
 comment on procedure sales.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: sales in sales)';
 
--- ================================================================================================================
--- Sources
--- ================================================================================================================
+-- ==== Sources =============================================================================================
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
@@ -4249,9 +4207,7 @@ begin
 end;
 $function$;
 
--- ================================================================================================================
--- Stream tables
--- ================================================================================================================
+-- ==== Stream tables =======================================================================================
 
 -- The last transaction that filled sales.large_orders; any snapshot sees it.
 create sequence sales_internal.large_orders_last_xid as bigint cache 1;
@@ -5048,4 +5004,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '539863d3e87d979ffd6ece102d5fb124', 'extension');
+values ('sales', '1.0.0', 'af26f23fe29348ae1d488512fe159480', 'extension');

@@ -57,9 +57,7 @@ begin
 end;
 $do$;
 
--- ================================================================================================================
--- Shared: the same for all objects of a kind
--- ================================================================================================================
+-- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema pgtrickle for extension shop, unless it is there.
 do $do$
@@ -2057,9 +2055,7 @@ $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is
     'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: shop in pgtrickle)';
 
--- ================================================================================================================
--- Inboxes
--- ================================================================================================================
+-- ==== Inboxes =============================================================================================
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 --
