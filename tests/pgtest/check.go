@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/verify"
+	"github.com/pgsluice/sluice/internal/verify"
 )
 
 // Finding is what plpgsql_check has to say about a line of a function.
