@@ -19,6 +19,7 @@ import (
 	"github.com/pgsluice/sluice/internal/drift"
 	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // SnapshotSQL is a query for everything that users and dumps can see of a database's schemas, one line each.
@@ -187,7 +188,7 @@ var setting = regexp.MustCompile(`(?i)^set\b`)
 func (v *verifier) sources(ctx context.Context, conn *pgx.Conn) (string, error) {
 	made, skipped, why := 0, 0, error(nil)
 	for _, script := range v.DDL {
-		for _, statement := range sqltext.Statements(script) {
+		for _, statement := range ddl.Statements(script) {
 			if beyond.MatchString(statement) {
 				continue
 			}

@@ -19,7 +19,7 @@ var rooms = map[string][]string{
 	"internal/drift":       {"generator/upgrade", "ivm/sqltext"},
 	"internal/live":        {"internal/drift", "generator", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
 	"internal/pull":        {"generator", "generator/spec", "ivm/diag", "ivm/sqltext"},
-	"internal/verify":      {"internal/drift", "internal/live", "generator", "generator/upgrade", "ivm/sqltext"},
+	"internal/verify":      {"internal/drift", "internal/live", "generator", "generator/upgrade", "ivm/sqltext", "ivm/sqltext/ddl"},
 	"internal/sandbox":     {},
 	"generator":            {"generator/docs", "generator/explain", "generator/migrations", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"generator/docs":       {"generator/page", "generator/render", "generator/upgrade", "ivm/sqltext", "templates"},
@@ -35,8 +35,9 @@ var rooms = map[string][]string{
 	"ivm/delta":            {"ivm/algebra", "ivm/rewrite", "ivm/sqltext"},
 	"ivm/resolve":          {"ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"ivm/algebra":          {"ivm/catalog", "ivm/sqltext"},
-	"ivm/catalog":          {"ivm/diag", "ivm/sqltext"},
+	"ivm/catalog":          {"ivm/diag", "ivm/sqltext", "ivm/sqltext/ddl"},
 	"ivm/sqltext":          {},
+	"ivm/sqltext/ddl":      {"ivm/sqltext"},
 	"ivm/diag":             {},
 	"templates":            {},
 	"specs":                {},
@@ -45,7 +46,7 @@ var rooms = map[string][]string{
 // homes lists where each third-party module lives; tests may use any.
 var homes = map[string][]string{
 	"github.com/jackc/pgx":                       {"internal/live", "internal/cli", "internal/demo", "internal/drift", "internal/pull", "internal/verify"},
-	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext"},
+	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext", "ivm/sqltext/ddl"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},
 	"github.com/spf13/cobra":                     {"internal/cli"},

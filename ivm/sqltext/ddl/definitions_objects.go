@@ -1,4 +1,8 @@
-package sqltext
+package ddl
+
+import (
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // CreateType is CREATE TYPE or CREATE DOMAIN.
 type CreateType struct {
@@ -6,7 +10,7 @@ type CreateType struct {
 	Name      ObjectName
 	Kind      TypeKind
 	Columns   []TableColumn // of a composite type
-	Base      Type          // of a domain
+	Base      sqltext.Type  // of a domain
 	Collation ObjectName    // of a domain
 	NotNull   bool          // of a domain
 	Checks    []string      // conditions of a domain, as they stand in the script
@@ -58,13 +62,13 @@ type CreateRoutine struct {
 	place
 	Name       ObjectName
 	Kind       RoutineKind
-	Args       []Type // of the input arguments
-	Defaults   int    // how many arguments, the last ones, may be left out
+	Args       []sqltext.Type // of the input arguments
+	Defaults   int            // how many arguments, the last ones, may be left out
 	Variadic   bool
 	Ordered    int // how many arguments of an aggregate, the last ones, stand in WITHIN GROUP
-	Volatility Volatility
+	Volatility sqltext.Volatility
 	Set        bool          // returns any number of rows
-	Returns    Type          // zero if the columns say it
+	Returns    sqltext.Type  // zero if the columns say it
 	Columns    []TableColumn // of RETURNS TABLE and OUT arguments
 	Language   string
 	Support    []ObjectName // the functions of an aggregate
@@ -87,13 +91,13 @@ const (
 type AlterRoutine struct {
 	place
 	Routine    Signature
-	Volatility Volatility
+	Volatility sqltext.Volatility
 }
 
 // Signature names a routine or an operator in ALTER and DROP.
 type Signature struct {
 	ObjectName
-	Args    []Type
+	Args    []sqltext.Type
 	AnyArgs bool // no arguments are given
 }
 
@@ -101,34 +105,21 @@ type Signature struct {
 type CreateOperator struct {
 	place
 	Name        ObjectName
-	Left, Right Type
+	Left, Right sqltext.Type
 	Function    ObjectName
 }
 
 // CreateCast is CREATE CAST with a function.
 type CreateCast struct {
 	place
-	Source, Target Type
+	Source, Target sqltext.Type
 	Function       ObjectName
 }
 
 // CreateOperatorClass is CREATE OPERATOR CLASS.
 type CreateOperatorClass struct {
 	place
-	Type    Type
+	Type    sqltext.Type
 	Method  string // such as btree
 	Default bool   // for the type
 }
-
-// Volatility is how much the result of a routine hangs on more than its arguments.
-type Volatility int
-
-// The volatilities, each worse than the one before.
-const (
-	Immutable Volatility = iota
-	Stable
-	Volatile
-)
-
-// String returns the keyword.
-func (v Volatility) String() string { return [...]string{"immutable", "stable", "volatile"}[v] }

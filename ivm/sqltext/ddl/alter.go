@@ -1,4 +1,4 @@
-package sqltext
+package ddl
 
 import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"

@@ -1,7 +1,9 @@
-package sqltext
+package ddl
 
 import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 func (r *reader) createView(n *pg_query.ViewStmt) {
@@ -13,7 +15,7 @@ func (r *reader) createView(n *pg_query.ViewStmt) {
 	r.addView(&CreateView{
 		place:     place(name.Pos),
 		Name:      name,
-		Columns:   strs(n.Aliases),
+		Columns:   sqltext.Strings(n.Aliases),
 		Temporary: n.View.Relpersistence == "t",
 		Replace:   n.Replace,
 	})

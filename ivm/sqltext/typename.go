@@ -58,13 +58,13 @@ func (t Type) SQL() string {
 	return text
 }
 
-// typeName reads a type; nil is the zero type.
-func (r *reader) typeName(n *pg_query.TypeName) Type {
+// TypeOf reads a type; nil is the zero type.
+func TypeOf(n *pg_query.TypeName) Type {
 	if n == nil {
 		return Type{}
 	}
-	names := strs(n.Names)
-	t := Type{Pos: r.pos(int(n.Location)), Name: names[len(names)-1], Array: len(n.ArrayBounds) > 0, Set: n.Setof}
+	names := Strings(n.Names)
+	t := Type{Pos: max(int(n.Location), 0), Name: names[len(names)-1], Array: len(n.ArrayBounds) > 0, Set: n.Setof}
 	if len(names) > 1 {
 		t.Schema = names[len(names)-2]
 	}
@@ -98,7 +98,7 @@ func modifiers(nodes []*pg_query.Node) string {
 }
 
 func identifiers(nodes []*pg_query.Node) []string {
-	names := strs(nodes)
+	names := Strings(nodes)
 	for i, n := range names {
 		names[i] = Ident(n)
 	}

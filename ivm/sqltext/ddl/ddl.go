@@ -1,16 +1,19 @@
-package sqltext
+// Package ddl reads scripts of DDL into definitions of relations, types and routines, statement by statement.
+package ddl
 
 import (
 	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Definitions reads a script of DDL as pg_dump 14 to 18 or people write it. Statements that say nothing about relations, types, routines
 // or names are skipped, and so are those that the grammar does not know, unless they make or change a relation: these are errors. Offsets
 // are bytes into the script.
-func Definitions(script string) ([]Definition, []*Error) {
+func Definitions(script string) ([]Definition, []*sqltext.Error) {
 	spans, open := split(script)
 	r := &reader{script: script}
 	for _, s := range spans {
@@ -36,7 +39,7 @@ func Statements(script string) []string {
 type reader struct {
 	script      string
 	definitions []Definition
-	errors      []*Error
+	errors      []*sqltext.Error
 
 	// of the statement that is being read
 	span   span
@@ -54,7 +57,7 @@ func (r *reader) statement(s span) {
 		return
 	}
 	r.span, r.text, r.tokens, r.newer = s, text, nil, newer{}
-	tree, err := parse(text)
+	tree, err := sqltext.Parse(text)
 	if err != nil {
 		tree = r.parseNewer()
 	}

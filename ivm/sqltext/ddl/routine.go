@@ -1,14 +1,16 @@
-package sqltext
+package ddl
 
 import (
 	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 func (r *reader) createFunction(n *pg_query.CreateFunctionStmt) {
-	f := &CreateRoutine{Name: r.objectName(n.Funcname), Volatility: Volatile, Language: functionLanguage(n), Text: r.text}
+	f := &CreateRoutine{Name: r.objectName(n.Funcname), Volatility: sqltext.Volatile, Language: sqltext.FunctionLanguage(n), Text: r.text}
 	f.place = place(f.Name.Pos)
 	if n.IsProcedure {
 		f.Kind = ProcedureRoutine
@@ -58,14 +60,14 @@ func (r *reader) functionOptions(f *CreateRoutine, options []*pg_query.Node) {
 	}
 }
 
-func volatility(option *pg_query.DefElem) Volatility {
+func volatility(option *pg_query.DefElem) sqltext.Volatility {
 	switch option.GetArg().GetString_().GetSval() {
 	case "immutable":
-		return Immutable
+		return sqltext.Immutable
 	case "stable":
-		return Stable
+		return sqltext.Stable
 	}
-	return Volatile
+	return sqltext.Volatile
 }
 
 func (r *reader) alterFunction(n *pg_query.AlterFunctionStmt) {
@@ -169,7 +171,7 @@ func (r *reader) optionName(value *pg_query.Node) ObjectName {
 func optionWord(value *pg_query.Node) string {
 	switch v := value.GetNode().(type) {
 	case *pg_query.Node_TypeName:
-		names := strs(v.TypeName.Names)
+		names := sqltext.Strings(v.TypeName.Names)
 		return strings.ToLower(names[len(names)-1])
 	case *pg_query.Node_String_:
 		return strings.ToLower(v.String_.Sval)

@@ -1,7 +1,9 @@
-package sqltext
+package ddl
 
 import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // setVariable reads SET and RESET search_path.
@@ -36,7 +38,7 @@ func (r *reader) selectStatement(n *pg_query.SelectStmt) {
 	}
 	for _, target := range n.TargetList {
 		call := target.GetResTarget().GetVal().GetFuncCall()
-		names := strs(call.GetFuncname())
+		names := sqltext.Strings(call.GetFuncname())
 		if len(names) > 0 && names[len(names)-1] == "set_config" && len(call.Args) == 3 && constant(call.Args[0]) == "search_path" {
 			r.add(&SearchPath{place: r.at(0), Schemas: schemaList(constant(call.Args[1]))})
 		}
@@ -58,7 +60,7 @@ func constant(n *pg_query.Node) string { return n.GetAConst().GetSval().GetSval(
 // schemaList splits the value of search_path.
 func schemaList(value string) []string {
 	var schemas []string
-	for _, t := range scanTokens(value) {
+	for _, t := range sqltext.Scan(value) {
 		if name := identifier(value, t); name != "" {
 			schemas = append(schemas, name)
 		}

@@ -1,7 +1,9 @@
-package sqltext
+package ddl
 
 import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 func (r *reader) createTable(n *pg_query.CreateStmt) *CreateTable {
@@ -72,7 +74,7 @@ func (r *reader) createTableAs(n *pg_query.CreateTableAsStmt) {
 		r.addView(&CreateView{
 			place:        place(name.Pos),
 			Name:         name,
-			Columns:      strs(n.Into.ColNames),
+			Columns:      sqltext.Strings(n.Into.ColNames),
 			Materialized: true,
 			IfNotExists:  n.IfNotExists,
 		})

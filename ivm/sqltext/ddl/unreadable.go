@@ -1,9 +1,11 @@
-package sqltext
+package ddl
 
 import (
 	"errors"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // unreadable reports a statement that the grammar does not know, if it makes or changes a relation.
@@ -15,9 +17,9 @@ func (r *reader) unreadable(err error) {
 	if name.Name != "" {
 		r.add(&NotUnderstood{place: place(name.Pos), Name: name})
 	}
-	problem := &Error{Message: err.Error()}
-	errors.As(locatedIn(r.text, err), &problem)
-	r.errors = append(r.errors, &Error{Offset: r.pos(problem.Offset), Message: problem.Message})
+	problem := &sqltext.Error{Message: err.Error()}
+	errors.As(sqltext.LocatedIn(r.text, err), &problem)
+	r.errors = append(r.errors, &sqltext.Error{Offset: r.pos(problem.Offset), Message: problem.Message})
 }
 
 // relation returns the name of the relation that a statement makes or changes, going by its first words: for statements that the grammar

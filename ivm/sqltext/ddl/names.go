@@ -1,31 +1,19 @@
-package sqltext
+package ddl
 
 import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // scan returns the tokens of the statement without comments; none if it cannot be scanned.
 func (r *reader) scan() []*pg_query.ScanToken {
 	if r.tokens == nil {
-		r.tokens = scanTokens(r.text)
+		r.tokens = sqltext.Scan(r.text)
 	}
 	return r.tokens
-}
-
-func scanTokens(text string) []*pg_query.ScanToken {
-	result, err := pg_query.Scan(text)
-	if err != nil {
-		return nil
-	}
-	var tokens []*pg_query.ScanToken
-	for _, t := range result.Tokens {
-		if t.Token != pg_query.Token_SQL_COMMENT && t.Token != pg_query.Token_C_COMMENT {
-			tokens = append(tokens, t)
-		}
-	}
-	return tokens
 }
 
 // find returns the offset in the statement at which a name stands first, from an offset on; that offset if it does not.
@@ -44,20 +32,19 @@ func identifier(text string, t *pg_query.ScanToken) string {
 	switch {
 	case strings.HasPrefix(word, `"`) && len(word) > 2:
 		return strings.ReplaceAll(word[1:len(word)-1], `""`, `"`)
-	case isWordStart(word[0]):
-		return lowerASCII(word)
+	case sqltext.IsWordStart(word[0]):
+		return sqltext.LowerASCII(word)
 	}
 	return ""
 }
 
-// lowerASCII folds a name as PostgreSQL does in a multi-byte encoding.
-func lowerASCII(word string) string {
-	return strings.Map(func(c rune) rune {
-		if c >= 'A' && c <= 'Z' {
-			return c + 'a' - 'A'
-		}
-		return c
-	}, word)
+// typeName reads a type; nil is the zero type.
+func (r *reader) typeName(n *pg_query.TypeName) sqltext.Type {
+	t := sqltext.TypeOf(n)
+	if n != nil {
+		t.Pos = r.pos(t.Pos)
+	}
+	return t
 }
 
 func (r *reader) rangeVar(v *pg_query.RangeVar) ObjectName {
@@ -66,7 +53,7 @@ func (r *reader) rangeVar(v *pg_query.RangeVar) ObjectName {
 
 // objectName is the name in a list of strings, whose place the parser does not tell.
 func (r *reader) objectName(parts []*pg_query.Node) ObjectName {
-	names := strs(parts)
+	names := sqltext.Strings(parts)
 	if len(names) == 0 {
 		return ObjectName{}
 	}
@@ -83,7 +70,7 @@ func (r *reader) objectName(parts []*pg_query.Node) ObjectName {
 // columnNames are the columns in a list of strings that stands after an offset.
 func (r *reader) columnNames(list []*pg_query.Node, after int) []ColumnName {
 	var columns []ColumnName
-	for _, name := range strs(list) {
+	for _, name := range sqltext.Strings(list) {
 		columns = append(columns, r.columnName(name, after))
 	}
 	return columns

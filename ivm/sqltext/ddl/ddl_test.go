@@ -1,4 +1,4 @@
-package sqltext
+package ddl
 
 import (
 	"flag"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
 )
 
@@ -16,11 +17,11 @@ func TestDefinitions(t *testing.T) {
 	if golden.Update() {
 		flag.Set("rewrite", "true")
 	}
-	datadriven.RunTest(t, "testdata/ddl/places", func(t *testing.T, d *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata/places", func(t *testing.T, d *datadriven.TestData) string {
 		var b strings.Builder
 		definitions, errs := Definitions(d.Input)
 		for _, def := range definitions {
-			fmt.Fprintf(&b, "%s: %s\n", strings.TrimPrefix(fmt.Sprintf("%T", def), "*sqltext."), excerptAt(d.Input, def.At()))
+			fmt.Fprintf(&b, "%s: %s\n", strings.TrimPrefix(fmt.Sprintf("%T", def), "*ddl."), excerptAt(d.Input, def.At()))
 		}
 		for _, e := range errs {
 			fmt.Fprintf(&b, "error: %s: %s\n", e.Message, excerptAt(d.Input, e.Offset))
@@ -35,7 +36,7 @@ func excerptAt(text string, at int) string {
 }
 
 func TestTypeSQL(t *testing.T) {
-	for want, typ := range map[string]Type{
+	for want, typ := range map[string]sqltext.Type{
 		"integer":                     {Name: "int4"},
 		"numeric(12,2)[]":             {Name: "numeric", Modifier: "12,2", Array: true},
 		"timestamp(3) with time zone": {Name: "timestamptz", Modifier: "3"},
@@ -50,6 +51,13 @@ func TestTypeSQL(t *testing.T) {
 		if got := typ.SQL(); got != want {
 			t.Errorf("%+v: got %s, want %s", typ, got, want)
 		}
+	}
+}
+
+func TestStatements(t *testing.T) {
+	got := fmt.Sprintf("%q", Statements("\\connect x\ncreate table a (b text default ';');\n-- c;\ncopy a from stdin;\n1;2\n\\.\nselect $$;$$"))
+	if want := `["create table a (b text default ';')" "copy a from stdin" "select $$;$$"]`; got != want {
+		t.Errorf("%s, not %s", got, want)
 	}
 }
 

@@ -1,10 +1,12 @@
-package sqltext
+package ddl
 
 import (
 	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // newer is what a statement says in words that came after the grammar.
@@ -38,7 +40,7 @@ func (r *reader) parseNewer() *pg_query.ParseResult {
 func isView(t *pg_query.ScanToken) bool { return t.Token == pg_query.Token_VIEW }
 
 func parseOrNil(text string) *pg_query.ParseResult {
-	tree, _ := parse(text)
+	tree, _ := sqltext.Parse(text)
 	return tree
 }
 

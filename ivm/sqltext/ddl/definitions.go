@@ -1,4 +1,8 @@
-package sqltext
+package ddl
+
+import (
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // Definition is what one statement, or one clause of an ALTER TABLE, says about a relation, a type, a routine or the search path.
 type Definition interface {
@@ -61,7 +65,7 @@ type CreateTable struct {
 	NotNull     []NotNull    // constraints that stand apart from their column
 	Parents     []ObjectName // of INHERITS, or the one of PARTITION OF
 	Partition   bool         // the parent is what this is a partition of
-	Of          Type         // the type of a typed table
+	Of          sqltext.Type // the type of a typed table
 }
 
 // TableColumn is a column in CREATE TABLE, in ADD COLUMN or of a composite type. Its type is zero if the column comes from elsewhere and
@@ -69,7 +73,7 @@ type CreateTable struct {
 type TableColumn struct {
 	Pos       int
 	Name      string
-	Type      Type
+	Type      sqltext.Type
 	Collation ObjectName
 	NotNull   bool
 	NotNullAs string // the name of the constraint, if it has one
@@ -152,9 +156,9 @@ type AlterColumn struct {
 	AlterTable
 	Column    ColumnName
 	Change    ColumnChange
-	Type      Type       // of SetType
-	Collation ObjectName // of SetType
-	NotNullAs string     // of SetNotNull, the name of the constraint, if it has one
+	Type      sqltext.Type // of SetType
+	Collation ObjectName   // of SetType
+	NotNullAs string       // of SetNotNull, the name of the constraint, if it has one
 }
 
 // ColumnChange is what ALTER COLUMN changes.

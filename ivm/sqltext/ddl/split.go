@@ -1,6 +1,7 @@
-package sqltext
+package ddl
 
 import (
+	"github.com/pgsluice/sluice/ivm/sqltext"
 	"regexp"
 	"strings"
 )
@@ -20,13 +21,13 @@ type splitter struct {
 	depth  int  // of parentheses in CREATE RULE
 	atomic int  // of BEGIN ATOMIC and CASE
 	spans  []span
-	open   *Error // what is never closed
+	open   *sqltext.Error // what is never closed
 }
 
 const byteOrderMark = "\ufeff"
 
 // split returns the statements of a script; the error tells of a quote or comment that is never closed.
-func split(script string) ([]span, *Error) {
+func split(script string) ([]span, *sqltext.Error) {
 	s := &splitter{text: script, start: -1}
 	if strings.HasPrefix(script, byteOrderMark) {
 		s.at = len(byteOrderMark)
@@ -73,7 +74,7 @@ func (s *splitter) token(c byte) {
 		s.quoted('"', false)
 	case c == '$':
 		s.dollar()
-	case isWordStart(c):
+	case sqltext.IsWordStart(c):
 		s.word()
 	case c >= '0' && c <= '9':
 		s.at = s.wordEnd()
@@ -170,11 +171,9 @@ func (s *splitter) quoted(quote byte, escapes bool) {
 	s.unclosed(start, "unterminated quoted "+kind)
 }
 
-var dollarTag = regexp.MustCompile(`^\$([A-Za-z_\x{80}-\x{10ffff}][A-Za-z0-9_\x{80}-\x{10ffff}]*)?\$`)
-
 // dollar reads a dollar-quoted string, or a parameter.
 func (s *splitter) dollar() {
-	tag := dollarTag.FindString(s.text[s.at:])
+	tag := sqltext.DollarTag.FindString(s.text[s.at:])
 	if tag == "" {
 		s.at++
 		return
@@ -214,7 +213,7 @@ func (s *splitter) comment() {
 
 // unclosed gives up on the statement that begins the rest of the script.
 func (s *splitter) unclosed(at int, message string) {
-	s.open = &Error{Offset: at, Message: message}
+	s.open = &sqltext.Error{Offset: at, Message: message}
 	s.at, s.start = len(s.text), -1
 }
 
@@ -235,6 +234,4 @@ func (s *splitter) wordEnd() int {
 
 func isBlank(c byte) bool { return strings.IndexByte(" \t\r\n\f\v", c) >= 0 }
 
-func isWordStart(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
-
-func isWordPart(c byte) bool { return isWordStart(c) || c >= '0' && c <= '9' || c == '$' }
+func isWordPart(c byte) bool { return sqltext.IsWordStart(c) || c >= '0' && c <= '9' || c == '$' }
