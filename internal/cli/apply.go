@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
@@ -40,7 +41,7 @@ func newApply() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			released, err := generator.Releases(option(cmd, "out"), e.Name)
+			released, err := artifact.Releases(option(cmd, "out"), e.Name)
 			if err != nil {
 				return err
 			}
@@ -107,7 +108,7 @@ func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
 	}
 	verb := "is installed already, nothing to do"
 	switch {
-	case did.From != "" && generator.IsDowngrade(did.From, e.Version):
+	case did.From != "" && artifact.IsDowngrade(did.From, e.Version):
 		verb = "downgraded from " + did.From
 	case did.From != "":
 		verb = "upgraded from " + did.From

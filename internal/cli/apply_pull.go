@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/internal/pull"
@@ -25,7 +27,7 @@ func generateFor(cmd *cobra.Command) (*generator.Extension, *diag.List, error) {
 
 // generateWith is generateFor, with the spec, whose DDL makes all that the extension reads.
 func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.List, error) {
-	specs, problems, err := load(cmd, generator.CheckReading)
+	specs, problems, err := load(cmd, plan.CheckReading)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -33,7 +35,7 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.L
 		return nil, nil, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
 	}
 	s := specs[0]
-	released, err := generator.Releases(option(cmd, "out"), s.Extension.Name)
+	released, err := artifact.Releases(option(cmd, "out"), s.Extension.Name)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -75,7 +77,7 @@ func lacksTables(errs *diag.List) bool {
 // pullInto is the spec with what it reads as the database has it; nil where that does not work either, and what the files lack stands as
 // the error.
 func pullInto(cmd *cobra.Command, s *spec.Spec) *spec.Spec {
-	reads, errs := generator.ReadsOf(s)
+	reads, errs := plan.ReadsOf(s)
 	if _, err := dsn(cmd); err != nil || !errs.Empty() {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
@@ -35,7 +36,7 @@ func newDiff() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := generator.Upgrade(before, e.Manifest(), false)
+			plan, err := artifact.Upgrade(before, e.Manifest(), false)
 			if refused := (upgrade.Refused{}); errors.As(err, &refused) {
 				return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint)}
 			}
@@ -62,7 +63,7 @@ func releasedAs(cmd *cobra.Command, e *generator.Extension, version string) (upg
 	if info, err := os.Stat(version); err == nil && info.IsDir() {
 		dir, version = version, ""
 	}
-	released, err := generator.Releases(dir, e.Name)
+	released, err := artifact.Releases(dir, e.Name)
 	if err != nil {
 		return upgrade.Manifest{}, err
 	}

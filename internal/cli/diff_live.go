@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/internal/live"
 )
 
 // diffLive prints how a database differs from the spec; a difference is exit status 1.
 func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON bool) error {
-	released, err := generator.Releases(option(cmd, "out"), e.Name)
+	released, err := artifact.Releases(option(cmd, "out"), e.Name)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/explain"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
@@ -59,7 +60,7 @@ func oneOf(flag, value string, allowed []string) error {
 }
 
 func showExplanation(cmd *cobra.Command, name, stage, format string) error {
-	specs, problems, err := load(cmd, generator.Check)
+	specs, problems, err := load(cmd, plan.Check)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/spec"
 )
@@ -63,7 +64,7 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.F
 	}
 	all := generator.Files{}
 	for _, e := range extensions {
-		released, err := generator.Releases(option(cmd, "out"), e.Name)
+		released, err := artifact.Releases(option(cmd, "out"), e.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.F
 
 // asReleased says what to do about a version that does not go with those that are released.
 func asReleased(err error) error {
-	if changed, passed := (generator.ErrReleased{}), (generator.ErrPassed{}); errors.As(err, &changed) || errors.As(err, &passed) {
+	if changed, passed := (artifact.ErrReleased{}), (artifact.ErrPassed{}); errors.As(err, &changed) || errors.As(err, &passed) {
 		return exitError{exitInput, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err)}
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/internal/pull"
@@ -82,7 +82,7 @@ func (o pullOptions) run(cmd *cobra.Command) error {
 
 // request says what is to be written. Without a spec it is what the flags name.
 func (o pullOptions) request(cmd *cobra.Command) (*spec.Spec, pull.Request, *diag.List, error) {
-	reads, problems := &generator.Reads{Path: []string{"public"}}, &diag.List{}
+	reads, problems := &plan.Reads{Path: []string{"public"}}, &diag.List{}
 	var s *spec.Spec
 	if !o.withoutSpec(cmd) {
 		specs, errs := spec.LoadQueries(option(cmd, "file"))
@@ -94,7 +94,7 @@ func (o pullOptions) request(cmd *cobra.Command) (*spec.Spec, pull.Request, *dia
 			return nil, pull.Request{}, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
 		}
 		s = specs[0]
-		found, errs := generator.ReadsOf(s)
+		found, errs := plan.ReadsOf(s)
 		problems.Merge(errs)
 		reads = found
 	}

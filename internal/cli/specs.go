@@ -6,19 +6,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // generate loads and compiles the specs that --file names; whatever is wrong with any of them is one error.
 func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
-	specs, problems, err := load(cmd, generator.Check)
+	specs, problems, err := load(cmd, plan.Check)
 	if err != nil {
 		return nil, err
 	}
 	var extensions []*generator.Extension
 	for _, s := range specs {
-		released, err := generator.Releases(option(cmd, "out"), s.Extension.Name)
+		released, err := artifact.Releases(option(cmd, "out"), s.Extension.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/internal/verify"
 )
 
@@ -62,7 +62,7 @@ func verifyWith(cmd *cobra.Command, options verify.Options, asJSON bool) error {
 		return err
 	}
 	options.Extension = e
-	if options.Released, err = generator.Releases(option(cmd, "out"), e.Name); err != nil {
+	if options.Released, err = artifact.Releases(option(cmd, "out"), e.Name); err != nil {
 		return err
 	}
 	for _, ddl := range s.DDL {

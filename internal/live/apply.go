@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/internal/drift"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -173,7 +174,7 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 		return Applied{}, err
 	}
 	if found.Name == "" {
-		if err := unclaimed(ctx, tx, e, generator.TakenByInstall(e.Manifest())); err != nil {
+		if err := unclaimed(ctx, tx, e, artifact.TakenByInstall(e.Manifest())); err != nil {
 			return Applied{}, err
 		}
 		return Applied{Changed: true}, install(ctx, tx, e, options)

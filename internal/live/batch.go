@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 )
 
 // batches runs steps in order: quick ones many at a time, since whoever needs what they lock waits for each way to the server and back, and
 // long ones by themselves, so that they can be told of.
-func batches(ctx context.Context, tx pgx.Tx, steps []generator.Step, progress *Progress) error {
+func batches(ctx context.Context, tx pgx.Tx, steps []artifact.Step, progress *Progress) error {
 	for from := 0; from < len(steps); {
 		to := from + 1
 		for !steps[from].Long && to < len(steps) && !steps[to].Long {
@@ -35,7 +35,7 @@ func batches(ctx context.Context, tx pgx.Tx, steps []generator.Step, progress *P
 }
 
 // batch runs steps as one script; an error tells which of them it is about, and the place in it.
-func batch(ctx context.Context, tx pgx.Tx, steps []generator.Step) error {
+func batch(ctx context.Context, tx pgx.Tx, steps []artifact.Step) error {
 	var sql strings.Builder
 	starts := make([]int, len(steps))
 	for n, step := range steps {

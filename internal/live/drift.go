@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/internal/drift"
 )
@@ -24,7 +25,7 @@ type Report struct {
 
 // Taken is a name that others have, and where the spec gives it.
 type Taken struct {
-	generator.Taken
+	artifact.Taken
 	At string `json:"at"` // file:line:column
 }
 
@@ -46,7 +47,7 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	found, err := installed(ctx, tx, e.Schema)
 	if err == nil && found.Name == "" {
-		report.Taken, err = takenAt(ctx, tx, e, generator.TakenByInstall(e.Manifest()))
+		report.Taken, err = takenAt(ctx, tx, e, artifact.TakenByInstall(e.Manifest()))
 	}
 	if err != nil || found.Name == "" {
 		return report, err
@@ -60,7 +61,7 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 			return report, err
 		}
 		is, report.Upgrade = from, &plan
-		if report.Taken, err = takenAt(ctx, tx, e, generator.OnlyNew(generator.TakenByUpgrade(from, e.Manifest(), plan))); err != nil {
+		if report.Taken, err = takenAt(ctx, tx, e, artifact.OnlyNew(artifact.TakenByUpgrade(from, e.Manifest(), plan))); err != nil {
 			return report, err
 		}
 	}

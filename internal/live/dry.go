@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -31,7 +32,7 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 		switch {
 		case err != nil:
 		case found.Name == "":
-			if err = unclaimed(ctx, tx, e, generator.TakenByInstall(e.Manifest())); err == nil {
+			if err = unclaimed(ctx, tx, e, artifact.TakenByInstall(e.Manifest())); err == nil {
 				text, err = InstallScript(e, options)
 			}
 		default:
@@ -70,7 +71,7 @@ func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator
 	}
 	tle, err := keepsFlavour(ctx, tx, found, options.Flavour)
 	if err == nil {
-		err = unclaimed(ctx, tx, e, generator.TakenByUpgrade(from, e.Manifest(), plan))
+		err = unclaimed(ctx, tx, e, artifact.TakenByUpgrade(from, e.Manifest(), plan))
 	}
 	if err == nil {
 		err = waitFor(ctx, tx, options.LockTimeout)
@@ -82,7 +83,7 @@ func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator
 	case err != nil:
 		return "", err
 	case found.Flavour != generator.AsExtension:
-		return framed(e, joined(generator.UpgradeSteps(from, e.Manifest(), plan))), nil
+		return framed(e, joined(artifact.UpgradeSteps(from, e.Manifest(), plan))), nil
 	case tle:
 		return handedFirst(e, options, alterExtension(e))
 	}
@@ -105,7 +106,7 @@ func alterExtension(e *generator.Extension) string {
 	return fmt.Sprintf("alter extension %s update to %s;\nselect %s.attach();\n", sqltext.Ident(e.Name), sqltext.Literal(e.Version), sqltext.Ident(e.Schema))
 }
 
-func joined(steps []generator.Step) string {
+func joined(steps []artifact.Step) string {
 	var texts []string
 	for _, step := range steps {
 		texts = append(texts, step.SQL)

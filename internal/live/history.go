@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 )
 
 // InstalledVersion is a version that was installed in a database.
@@ -55,7 +55,7 @@ func ReadHistory(ctx context.Context, conn *pgx.Conn, schema string) (*History, 
 	}
 	for n := range history.Versions {
 		v := &history.Versions[n]
-		v.Downgrade = v.From != nil && generator.IsDowngrade(*v.From, v.Version)
+		v.Downgrade = v.From != nil && artifact.IsDowngrade(*v.From, v.Version)
 	}
 	return history, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -21,7 +21,7 @@ import (
 // inquiry asks a server about the queries of an extension, in a subtransaction that leaves nothing behind.
 type inquiry struct {
 	tx      pgx.Tx
-	queries []generator.Query
+	queries []plan.Query
 	errs    *diag.List
 	state   []asked
 	there   map[sqltext.Relation][]string // the columns of relations that DDL knows and the database has
@@ -38,7 +38,7 @@ const (
 )
 
 // askAbout reports what is wrong with queries. Who may make no temporary objects hears of it when they are filled.
-func askAbout(ctx context.Context, tx pgx.Tx, queries []generator.Query) error {
+func askAbout(ctx context.Context, tx pgx.Tx, queries []plan.Query) error {
 	if len(queries) == 0 {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (i *inquiry) readThere(ctx context.Context) error {
 }
 
 // fits reports whether what a query reads is there, with the columns that DDL gives it. What is not is found out, and told, when it is followed.
-func (i *inquiry) fits(q *generator.Query) bool {
-	return !slices.ContainsFunc(q.Reads, func(r generator.Relied) bool {
+func (i *inquiry) fits(q *plan.Query) bool {
+	return !slices.ContainsFunc(q.Reads, func(r plan.Relied) bool {
 		columns, there := i.there[r.Relation]
 		return !there || slices.ContainsFunc(r.Columns, func(c string) bool { return !slices.Contains(columns, c) })
 	})

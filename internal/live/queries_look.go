@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -32,7 +32,7 @@ func (i *inquiry) look(ctx context.Context, n int) error {
 	return i.functions(ctx, q)
 }
 
-func (i *inquiry) columns(ctx context.Context, q *generator.Query) ([]string, error) {
+func (i *inquiry) columns(ctx context.Context, q *plan.Query) ([]string, error) {
 	rows, err := i.tx.Query(ctx, "select a.attname::text from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 order by a.attnum", "pg_temp."+sqltext.Ident(q.Probe))
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ join pg_language l on l.oid = p.prolang
 order by 1, 3`
 
 // functions reports functions with which no stored result stays what the query is, as far as DDL has not told.
-func (i *inquiry) functions(ctx context.Context, q *generator.Query) error {
+func (i *inquiry) functions(ctx context.Context, q *plan.Query) error {
 	rows, err := i.tx.Query(ctx, calledQuery, "pg_temp."+sqltext.Ident(q.Probe))
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (i *inquiry) functions(ctx context.Context, q *generator.Query) error {
 }
 
 // mentioned is where a query mentions a name; its beginning if it does not.
-func mentioned(q *generator.Query, name string) diag.Pos {
+func mentioned(q *plan.Query, name string) diag.Pos {
 	for _, found := range sqltext.Names(q.Text.Text) {
 		if found.Name == name {
 			return q.Text.Pos(found.Offset)
@@ -108,7 +108,7 @@ func refusedByServer(at diag.Pos, pg *pgconn.PgError) diag.Error {
 	return diag.Error{Pos: at, Code: pg.Code, Message: message, Hint: pg.Hint}
 }
 
-func otherColumns(q *generator.Query, columns []string) diag.Error {
+func otherColumns(q *plan.Query, columns []string) diag.Error {
 	return diag.Error{
 		Pos: q.Text.Pos(0), Code: "column-names",
 		Message: fmt.Sprintf("the result has the columns %s here, and not %s, which the generated SQL is for", strings.Join(columns, ", "), strings.Join(q.Columns, ", ")),
@@ -116,7 +116,7 @@ func otherColumns(q *generator.Query, columns []string) diag.Error {
 	}
 }
 
-func noIndexed(q *generator.Query, index generator.Indexed, columns []string) diag.Error {
+func noIndexed(q *plan.Query, index plan.Indexed, columns []string) diag.Error {
 	e := diag.Error{
 		Pos: index.At, Code: "unknown-column",
 		Message: fmt.Sprintf("column %q does not exist in stream table %s", index.Name, q.Name),
@@ -128,7 +128,7 @@ func noIndexed(q *generator.Query, index generator.Indexed, columns []string) di
 	return e
 }
 
-func volatileFunction(q *generator.Query, name string) diag.Error {
+func volatileFunction(q *plan.Query, name string) diag.Error {
 	return diag.Error{
 		Pos: mentioned(q, name), Code: "volatile",
 		Message: fmt.Sprintf("%s() is volatile in this database, so no stored result can equal the query", name),
@@ -136,7 +136,7 @@ func volatileFunction(q *generator.Query, name string) diag.Error {
 	}
 }
 
-func readingFunction(q *generator.Query, name string, body sqltext.FunctionBody) diag.Error {
+func readingFunction(q *plan.Query, name string, body sqltext.FunctionBody) diag.Error {
 	what := "runs statements that it makes"
 	if len(body.Tables) > 0 {
 		what = "reads " + strings.TrimPrefix(body.Tables[0].Schema+"."+body.Tables[0].Name, ".")

@@ -8,12 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 )
 
 // NamesTaken is a refusal to touch what others made.
 type NamesTaken struct {
 	Extension *generator.Extension
-	Names     []generator.Taken
+	Names     []artifact.Taken
 }
 
 func (e NamesTaken) Error() string {
@@ -33,7 +34,7 @@ func unclaimed(ctx context.Context, tx pgx.Tx, e *generator.Extension, query str
 	return err
 }
 
-func taken(ctx context.Context, tx pgx.Tx, query string) ([]generator.Taken, error) {
+func taken(ctx context.Context, tx pgx.Tx, query string) ([]artifact.Taken, error) {
 	if query == "" {
 		return nil, nil
 	}
@@ -41,7 +42,7 @@ func taken(ctx context.Context, tx pgx.Tx, query string) ([]generator.Taken, err
 	if err != nil {
 		return nil, fmt.Errorf("looking for names: %w", err)
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[generator.Taken])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[artifact.Taken])
 }
 
 // takenAt are the names that a query looks for, with where the spec gives them.

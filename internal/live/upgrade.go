@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
@@ -23,8 +24,8 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, err
 	}
-	names := generator.TakenByUpgrade(from, e.Manifest(), plan)
-	if err := unclaimed(ctx, tx, e, generator.OnlyNew(names)); err != nil {
+	names := artifact.TakenByUpgrade(from, e.Manifest(), plan)
+	if err := unclaimed(ctx, tx, e, artifact.OnlyNew(names)); err != nil {
 		return Applied{}, err
 	}
 	done, err := repaired(ctx, tx, found, from)
@@ -43,7 +44,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	}
 	done.From, done.Changed, done.Losses = from.Version, true, losses
 	if found.Flavour != generator.AsExtension {
-		return done, batches(ctx, tx, generator.UpgradeSteps(from, e.Manifest(), plan), options.Progress)
+		return done, batches(ctx, tx, artifact.UpgradeSteps(from, e.Manifest(), plan), options.Progress)
 	}
 	flavour := generator.AsExtension
 	if tle {
@@ -74,7 +75,7 @@ func planned(found Installed, e *generator.Extension, released []upgrade.Manifes
 	if !ok || found.Name != e.Name {
 		return from, plan, occupied(found, e)
 	}
-	plan, err = generator.Upgrade(from, e.Manifest(), found.Flavour == generator.AsExtension)
+	plan, err = artifact.Upgrade(from, e.Manifest(), found.Flavour == generator.AsExtension)
 	if refused := (upgrade.Refused{}); errors.As(err, &refused) {
 		return from, plan, Refusal{refused.Message, refused.Hint}
 	}

@@ -3,7 +3,7 @@ package pull
 import (
 	"slices"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -48,7 +48,7 @@ func (g graph) wants(c companion) bool {
 func (g graph) has(class string, oid int64) bool { return g[object{class, oid}] != nil }
 
 // uses finds what queries name besides tables; operators, of which too many share a name, are returned by schema and name.
-func (db *database) uses(reads generator.Reads) (found []object, operators [2][]string, err error) {
+func (db *database) uses(reads plan.Reads) (found []object, operators [2][]string, err error) {
 	var kinds, schemas, names []string
 	for _, use := range reads.Uses {
 		path := reads.Path

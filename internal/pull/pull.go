@@ -8,16 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // Request says what to write.
 type Request struct {
-	Reads   generator.Reads // what a spec reads, or the user names
-	Schemas []string        // whose tables and views are all written
-	All     bool            // the tables and views of all schemas
-	Header  string          // what the script begins with, as an SQL comment
+	Reads   plan.Reads // what a spec reads, or the user names
+	Schemas []string   // whose tables and views are all written
+	All     bool       // the tables and views of all schemas
+	Header  string     // what the script begins with, as an SQL comment
 }
 
 // Unsupported is an object that no script of ours can make.

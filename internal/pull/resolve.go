@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -64,7 +64,7 @@ func (db *database) resolve(request Request, errs *diag.List) ([]int64, error) {
 }
 
 // problem reports why a relation cannot be read: what is wrong with the input, and what the role lacks.
-func (r relation) problem(read generator.Read, errs, refused *diag.List) bool {
+func (r relation) problem(read plan.Read, errs, refused *diag.List) bool {
 	switch {
 	case r.Kind == "S":
 		errs.Add(notARelation(read.At, "sequence", read.Name.String()))
@@ -94,7 +94,7 @@ func (db *database) inSchemas(names []known, request Request) []int64 {
 }
 
 // relations looks up all that names may mean.
-func (db *database) relations(reads []generator.Read) (map[spec.Name]relation, error) {
+func (db *database) relations(reads []plan.Read) (map[spec.Name]relation, error) {
 	var schemas, names []string
 	for _, read := range reads {
 		for _, name := range meanings(read) {
@@ -110,7 +110,7 @@ func (db *database) relations(reads []generator.Read) (map[spec.Name]relation, e
 }
 
 // meanings are what a name may mean, at the end a catalog of the server, so that this can be told from what does not exist.
-func meanings(read generator.Read) []spec.Name {
+func meanings(read plan.Read) []spec.Name {
 	if read.Name.Schema != "" {
 		return read.LookIn
 	}
@@ -138,7 +138,7 @@ func kindWord(kind string) string {
 	return "table"
 }
 
-func unknownRelation(read generator.Read, names []known, path []string) diag.Error {
+func unknownRelation(read plan.Read, names []known, path []string) diag.Error {
 	return diag.Error{
 		Pos: read.At, Code: "unknown-table", Message: fmt.Sprintf("relation %q does not exist in the database", read.Name),
 		Hint: nearest(read.Name, names, path),

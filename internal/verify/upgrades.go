@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/internal/live"
 )
@@ -32,7 +32,7 @@ func (v *verifier) upgraded(ctx context.Context, from upgrade.Manifest) error {
 }
 
 func (v *verifier) upgrade(ctx context.Context, conn *pgx.Conn, from upgrade.Manifest, tables []*table) error {
-	if _, err := conn.Exec(ctx, generator.InstallVersion(from), pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := conn.Exec(ctx, artifact.InstallVersion(from), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("installing %s: %w", from.Version, err)
 	}
 	changes := newChanges(conn, tables, v.random(2))

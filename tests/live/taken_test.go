@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
@@ -80,7 +81,7 @@ func TestTakenNames(t *testing.T) {
 	first := installed.Over(t, takenSpec, takenDDL)
 	released := []upgrade.Manifest{first.Manifest()}
 	next := installed.OverReleased(t, takenNext, takenDDL, released...)
-	plan, err := generator.Upgrade(released[0], next.Manifest(), false)
+	plan, err := artifact.Upgrade(released[0], next.Manifest(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestTakenNames(t *testing.T) {
 			case flavour == generator.Plain && e == first:
 				return first.Install(flavour)
 			case flavour == generator.Plain:
-				return generator.UpgradeScript(released[0], next.Manifest(), plan)
+				return artifact.UpgradeScript(released[0], next.Manifest(), plan)
 			case e == first:
 				return "create extension sluice_taken version '1.0.0'; select app.attach()"
 			}
@@ -132,12 +133,12 @@ func TestTakenNames(t *testing.T) {
 		}
 		// What others put in the place of what an upgrade, or its way back, drops or replaces.
 		if flavour == generator.Plain {
-			back, err := generator.Upgrade(next.Manifest(), released[0], false)
+			back, err := artifact.Upgrade(next.Manifest(), released[0], false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			run(t, conn, "drop function app.bills_mark_processed(text); create function app.bills_mark_processed(text) returns int language sql as 'select 1'")
-			for what, script := range map[string]string{"going back": generator.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
+			for what, script := range map[string]string{"going back": artifact.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
 				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_mark_processed(text)")
 			}
 			run(t, conn, "drop function app.bills_mark_processed(text)")
