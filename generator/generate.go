@@ -83,6 +83,9 @@ type Extension = artifact.Extension
 // Files are what it is written as: contents by slash-separated path below the output directory.
 type Files = artifact.Files
 
+// InternalSchema is the schema of what an extension in a schema keeps to itself.
+func InternalSchema(schema string) string { return spec.InternalSchema(schema) }
+
 // Flavour says how objects are installed: as ordinary ones, or as members of an extension.
 type Flavour = artifact.Flavour
 

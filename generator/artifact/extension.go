@@ -40,19 +40,22 @@ func New(p *plan.Plan, named []upgrade.Named, made *objects.Objects) *Extension 
 
 // Manifest describes the version, for upgrades from it and to it.
 func (e *Extension) Manifest() upgrade.Manifest {
-	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.named, e.Objects, e.made)
+	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.view.InternalName, e.named, e.Objects, e.made)
 }
 
 // Digest changes whenever any object does.
 func (e *Extension) Digest() string { return e.Manifest().Digest() }
 
-// described are the objects with comments as people read them, without the mark.
+// described are the objects with comments as people read them: without the mark, and that of an internal object from its header.
 func (e *Extension) described() []upgrade.Object {
-	objects := slices.Clone(e.Objects)
-	for n := range objects {
-		objects[n].Comment = sqltext.Unmarked(objects[n].Comment, e.view.Mark())
+	described := slices.Clone(e.Objects)
+	for n := range described {
+		described[n].Comment = sqltext.Unmarked(described[n].Comment, e.view.Mark())
+		if described[n].Comment == "" {
+			described[n].Comment = objects.Header(described[n].SQL)
+		}
 	}
-	return objects
+	return described
 }
 
 // Maintained says how a stream table is kept up to date, by its place in the order of refreshes, and why it is recomputed if it is.

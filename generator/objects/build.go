@@ -14,13 +14,14 @@ import (
 
 // builder collects objects in creation order and the problems that only show once all names are known.
 type builder struct {
-	objects []upgrade.Object
-	places  map[string]Origin // by name space, then name
-	mark    string            // of the extension, in comments
-	origins map[string]Origin // of names that others may have, by kind and name
-	errs    *diag.List
-	at      Origin // what is being built
-	checks  *parallel.Checks
+	objects  []upgrade.Object
+	places   map[string]Origin // by name space, then name
+	mark     string            // of the extension, in comments
+	internal string            // schema, whose objects are known by it and have no comments
+	origins  map[string]Origin // of names that others may have, by kind and name
+	errs     *diag.List
+	at       Origin // what is being built
+	checks   *parallel.Checks
 }
 
 // Origin is what an object comes from.
@@ -82,8 +83,8 @@ func (p part) create() created {
 }
 
 // addTask adds the row of a task of tick.
-func (b *builder) addTask(schema, task, section string) {
-	b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: schema, Task: task}, "", within(section))
+func (b *builder) addTask(schemas render.Schemas, task, section string) {
+	b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schemas: schemas, Task: task}, "", within(section))
 }
 
 // add renders one template into one object.
@@ -94,10 +95,14 @@ func (b *builder) add(template string, data any, options ...option) {
 func (b *builder) addCreated(c created, options ...option) {
 	b.check(c.template, c.sql, c.of.CheckBody)
 	o := upgrade.Object{
-		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: header(c.sql), Drop: dropSQL(c.of.Statement),
+		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: Header(c.sql), Drop: dropSQL(c.of.Statement),
 		Template: strings.TrimSuffix(c.template, ".sql"), Section: sectionOf(c.data),
 	}
-	if o.Kind != "index" && o.Kind != "trigger" { // which are known by their tables and functions
+	switch {
+	case o.Kind == "index" || o.Kind == "trigger": // known by their tables and functions
+	case c.of.Schema == b.internal:
+		o.Comment = ""
+	default:
 		o.Comment = sqltext.Marked(o.Comment, b.mark)
 	}
 	_, o.Shared = c.data.(render.Extension)
@@ -182,12 +187,12 @@ func dropSQL(created sqltext.Statement) string {
 	case "index": // goes with its table
 		return ""
 	default:
-		return "drop " + created.Kind + " " + created.Signature() + ";\n"
+		return sqltext.Wrap("drop " + created.Kind + " " + created.Signature() + ";\n")
 	}
 }
 
-// header splits a rendered object into the first sentence group of its leading comment, which documents it in the catalog too.
-func header(sql string) string {
+// Header splits a rendered object into the first sentence group of its leading comment, which documents it in the catalog too.
+func Header(sql string) string {
 	var lines []string
 	for _, line := range strings.Split(sql, "\n") {
 		text, isComment := strings.CutPrefix(line, "--")

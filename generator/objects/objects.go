@@ -21,7 +21,7 @@ type Objects struct {
 
 // Of turns a plan into objects; nil if two parts of the spec would make the same.
 func Of(p *plan.Plan, errs *diag.List) *Objects {
-	b := &builder{places: map[string]Origin{}, origins: map[string]Origin{}, errs: errs, checks: parallel.NewChecks(), mark: p.View.Mark()}
+	b := &builder{places: map[string]Origin{}, origins: map[string]Origin{}, errs: errs, checks: parallel.NewChecks(), mark: p.View.Mark(), internal: p.View.InternalName}
 	b.all(p)
 	b.checked()
 	if !errs.Empty() {
@@ -86,7 +86,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
-			view.In("pgt_change_no").Regclass(), view.In("pgt_stream_table_state"))))
+			view.InInternal("pgt_change_no").Regclass(), view.InInternal("pgt_stream_table_state"))))
 		for _, name := range []string{
 			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
 		} {
@@ -161,7 +161,7 @@ func (b *builder) inbox(i render.Inbox) {
 	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
-		b.addTask(i.Schema(), task, inboxSection)
+		b.addTask(i.Schemas, task, inboxSection)
 	}
 }
 
@@ -183,7 +183,7 @@ func (b *builder) interfaces(view render.Extension) {
 	}
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_prune.sql", view)
-		b.addTask(view.Schema(), render.PruneTask, sharedSection)
+		b.addTask(view.Schemas, render.PruneTask, sharedSection)
 	}
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)

@@ -41,7 +41,7 @@ func (b *builder) outbox(o render.Outbox) {
 		b.madeOutbox(o)
 	}
 	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
-	b.addTask(o.Schema(), o.DrainTask(), outboxSection)
+	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
 }
 
 // consumerGroups adds what outboxes have in common and consumer groups do with them.
@@ -105,7 +105,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 	} {
 		b.add("group/"+name+".sql", view)
 	}
-	b.addTask(view.Schema(), render.GroupsTask, sharedSection)
+	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
 }
 
 // madeOutbox adds the functions that make a stream table's outbox, write to it and drop it, and claims the names of what they make.

@@ -13,6 +13,8 @@ func (b *builder) schemas(s *spec.Spec) {
 		data := render.Schema{Extension: s.Extension.Name, Name: name}
 		b.addStatement("schema", sqltext.Ident(name), "extension/schema.sql", data, b.render("extension/drop_schema.sql", data))
 	}
+	internal := render.Schema{Extension: s.Extension.Name, Name: spec.InternalSchema(s.Extension.Schema)}
+	b.addStatement("schema", sqltext.Ident(internal.Name), "extension/internal_schema.sql", internal, b.render("extension/drop_schema.sql", internal))
 }
 
 // roleSchemas lists the schemas that roles of the spec may use. Stream tables of users are granted by users.

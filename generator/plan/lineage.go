@@ -240,7 +240,7 @@ func since(kind, name, version string) string {
 func (l *Lineage) Named() []upgrade.Named {
 	all := slices.Clone(l.named)
 	for n := range all {
-		all[n].Values = values(l.Spec.Extension.Schema, all[n])
+		all[n].Values = values(schemasOf(l.Spec), all[n])
 	}
 	return all
 }

@@ -26,18 +26,17 @@ func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Gro
 }
 
 func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
-	in := func(full string) render.Name {
-		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(full)}
-	}
+	in := func(full string) render.Name { return schemasOf(s).In(spec.DerivedName(full)) }
+	internal := func(full string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(full)) }
 	table := "outbox_" + o.Name
 	v := render.Outbox{
-		Extension: s.Extension.Name, SchemaName: s.Extension.Schema, Path: "outboxes." + o.Name, Name: o.Name, Event: true,
+		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "outboxes." + o.Name, Name: o.Name, Event: true,
 		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
 		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
 	}
 	if o.OrderingKey != "" {
-		v.MarkFn, v.KeyLock = in(table+"_mark_key"), keyLock(s, o)
+		v.MarkFn, v.KeyLock = internal(table+"_mark_key"), keyLock(s, o)
 	}
 	if o.Retention != nil {
 		v.Retention = o.Retention.Interval()
@@ -50,7 +49,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 	}
 	if o.SegmentRows != nil {
 		v.SegmentRows, v.SegmentName = fmt.Sprint(*o.SegmentRows), spec.SegmentName(table)
-		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), in(table+"_segment"), in(table+"_retire")
+		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), internal(table+"_segment"), internal(table+"_retire")
 	}
 	return v
 }
