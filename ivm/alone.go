@@ -4,7 +4,6 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/emit"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 )
 
 // Where one statement alone changed one table (see OnlyChanging) and everybody else waits, what it did needs less than changes of all kinds do:
@@ -39,7 +38,7 @@ func (v *View) Moves(t Tables, e Event) []string {
 		return nil
 	}
 	w := emit.NewWriter(v.Columns, leaves(t))
-	w.Add(rewrite.Distribute(changes), v.names(), v.Effect(e).Takes)
+	w.Add(simplified(changes), v.names(), v.Effect(e).Takes)
 	w.NameLast(DeltaName)
 	return emit.List(w.CTEs)
 }

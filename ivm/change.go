@@ -8,7 +8,6 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -67,7 +66,7 @@ func (v *View) Delta(t Tables) []string {
 		if changes == nil {
 			return nil
 		}
-		last := w.Add(rewrite.Distribute(changes), v.names(), false)
+		last := w.Add(simplified(changes), v.names(), false)
 		return emit.List(append(w.CTEs, v.total(last, t.Few)))
 	}
 	w, lines := v.signed(t)
@@ -134,7 +133,7 @@ func (v *View) mergeRows(w *emit.Writer) []string {
 	if changes == nil {
 		return nil
 	}
-	last := w.Add(rewrite.Distribute(changes), v.names(), false)
+	last := w.Add(simplified(changes), v.names(), false)
 	return []string{"select *", "from " + last}
 }
 

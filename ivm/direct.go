@@ -8,7 +8,6 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/emit"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -67,7 +66,7 @@ func (v *View) GroupsDelta(t Tables, e Event) []string {
 
 // groupsDelta writes delta; false if nothing can change. mixed: rows may come and go.
 func (v *View) groupsDelta(g *grouped, w *emit.Writer, mixed bool) bool {
-	changes := v.calculus().Of(g.node.Input)
+	changes := v.calculus().changes(g.node.Input)
 	if changes == nil {
 		return false
 	}
@@ -160,7 +159,7 @@ func (v *View) RowsAnew(t Tables, e Event) []string {
 	}
 	touched := &algebra.Distinct{Input: p}
 	w.Keep(touched, keyNames(s.Identity))
-	restricted := v.calculus().Restrict(source, keys, touched)
+	restricted := v.calculus().restricted(source, keys, touched)
 	w.NameLast("touched")
 	w.Rebind(touched, "touched")
 	now := algebra.Rewrite(v.Root, func(n algebra.Node) algebra.Node {
@@ -169,7 +168,7 @@ func (v *View) RowsAnew(t Tables, e Event) []string {
 		}
 		return n
 	})
-	w.Add(rewrite.Distribute(now), s.Stored, true)
+	w.Add(simplified(now), s.Stored, true)
 	w.NameLast("fresh")
 	for i := range w.CTEs {
 		w.CTEs[i].Keep = w.CTEs[i].Keep && e != Insert // then each is read once

@@ -7,7 +7,6 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -138,7 +137,7 @@ func (g *grouped) inputs(v *View, changes algebra.Node, mixed bool) algebra.Node
 			add(all(a.filter), catalog.HashedEquality)
 		}
 	}
-	node := rewrite.Distribute(p)
+	node := simplified(p)
 	for _, a := range g.accs {
 		if mixed && a.extreme() { // what is added and taken away again must not be taken for an extreme
 			return &algebra.Consolidate{Input: node}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/emit"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 )
 
 // mergedGroups pairs changes with what is stored, each group once: met has them as deltas make them, and lost the keys of those that deltas do
@@ -70,7 +69,7 @@ func (v *View) fresh(g *grouped, w *emit.Writer) {
 		leaf.Columns[id] = g.keys[i].Name
 	}
 	w.Bind(lost, leaf)
-	g.extremes(w, rewrite.Distribute(v.calculus().Restrict(g.node.Input, g.node.Keys, lost)))
+	g.extremes(w, simplified(v.calculus().restricted(g.node.Input, g.node.Keys, lost)))
 	w.NameLast("fresh")
 }
 

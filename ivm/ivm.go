@@ -8,7 +8,6 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/resolve"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -26,15 +25,6 @@ func (v *View) OnlyChanging(table *catalog.Relation) *View {
 	narrowed := *v
 	narrowed.only = table
 	return &narrowed
-}
-
-// passes are the stages between resolving and differentiating, in order.
-func passes(columns *algebra.Columns) []func(algebra.Node) algebra.Node {
-	return []func(algebra.Node) algebra.Node{
-		rewrite.GroupDistinct(columns),
-		rewrite.OrderJoins,
-		rewrite.PruneColumns,
-	}
 }
 
 // Compile resolves a query and simplifies its tree; pos tells where an offset
@@ -59,11 +49,8 @@ func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *c
 	}
 	v.wholeIfEmpty(pos(0))
 	v.refuseHuge(pos(0))
-	for _, pass := range passes(v.Columns) {
-		if v.Root != nil {
-			v.Root = pass(v.Root)
-		}
-	}
+	afterPass("resolve", v.Root)
+	v.Root = through(viewPasses(v.Columns), v.Root)
 	v.refuseUnseen(pos(0))
 	return v
 }

@@ -13,6 +13,11 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+func TestMain(m *testing.M) {
+	ivm.VerifyPasses()
+	m.Run()
+}
+
 // TestChanges runs testdata: what a query compiles to, how its changes come about, and the SQL of that.
 func TestChanges(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {

@@ -14,13 +14,13 @@ import (
 func (v *View) rescanKeys(w *emit.Writer, stored string) []string {
 	groups := v.groups()
 	c := v.calculus()
-	touched := c.Touched(groups)
+	touched := c.touched(groups)
 	if touched == nil {
 		return nil
 	}
 	keys := v.Keys()
 	w.Keep(touched, keyNames(keys))
-	restricted := groups.With([]algebra.Node{c.Restrict(groups.Input, groups.Keys, touched)})
+	restricted := groups.With([]algebra.Node{c.restricted(groups.Input, groups.Keys, touched)})
 	now := algebra.Rewrite(v.Root, func(n algebra.Node) algebra.Node {
 		if n == groups {
 			return restricted

@@ -2,7 +2,6 @@ package delta
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -36,7 +35,7 @@ func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
 	for _, k := range n.Keys {
 		p.Items = append(p.Items, algebra.Item{ID: c.columns.New(c.columns.Info(k.ID)), Expr: k.Expr})
 	}
-	return &algebra.Distinct{Input: rewrite.Distribute(p)}
+	return &algebra.Distinct{Input: p}
 }
 
 // Restrict leaves of n the rows whose keys are among touched. An index finds

@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"ivm":                  {"ivm/algebra", "ivm/catalog", "ivm/delta", "ivm/diag", "ivm/emit", "ivm/resolve", "ivm/rewrite", "ivm/sqltext"},
 	"ivm/emit":             {"ivm/algebra", "ivm/sqltext"},
 	"ivm/rewrite":          {"ivm/algebra"},
-	"ivm/delta":            {"ivm/algebra", "ivm/rewrite", "ivm/sqltext"},
+	"ivm/delta":            {"ivm/algebra", "ivm/sqltext"},
 	"ivm/resolve":          {"ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"ivm/algebra":          {"ivm/catalog", "ivm/sqltext"},
 	"ivm/catalog":          {"ivm/diag", "ivm/sqltext"},
