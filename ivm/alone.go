@@ -24,12 +24,7 @@ func (v *View) MovesRows() bool {
 // Moves are the lines of common table expressions of which the last, DeltaName, has the rows that come and go, those of one identity in no order
 // and perhaps alike; none if nothing can change.
 func (v *View) Moves(t Tables, e Event) []string {
-	reads := 0
-	algebra.Walk(v.Root, func(n algebra.Node) {
-		if s, ok := n.(*algebra.Source); ok && s.Table == v.only {
-			reads++
-		}
-	})
+	reads := v.props.Of(v.Root).Reads(func(s *algebra.Source) bool { return s.Table == v.only })
 	if reads > 1 || v.Effect(Insert) == delta.Both { // parts of the change may cancel each other
 		return v.Delta(t)
 	}

@@ -17,8 +17,14 @@ import (
 // Direct reports whether the view is like that. Groups over groups are not: another writer's rows may be of the same group below, which neither
 // of both sees as it will be.
 func (v *View) Direct() bool {
-	table, reads := v.onlySource()
-	if reads != 1 || v.Effect(Insert) == delta.Both || table.Kind != catalog.Table && table.Kind != catalog.Partitioned || v.Storage().Hashed() {
+	if v.Root == nil {
+		return false
+	}
+	reads := v.props.Of(v.Root).Sources
+	if len(reads) != 1 || v.Effect(Insert) == delta.Both || v.Storage().Hashed() {
+		return false
+	}
+	if kind := reads[0].Table.Kind; kind != catalog.Table && kind != catalog.Partitioned {
 		return false
 	}
 	switch v.Strategy() {
@@ -28,18 +34,6 @@ func (v *View) Direct() bool {
 		return !v.Storage().Repeats
 	}
 	return false
-}
-
-func (v *View) onlySource() (table *catalog.Relation, reads int) {
-	if v.Root == nil {
-		return nil, 0
-	}
-	algebra.Walk(v.Root, func(n algebra.Node) {
-		if s, ok := n.(*algebra.Source); ok {
-			table, reads = s.Table, reads+1
-		}
-	})
-	return table, reads
 }
 
 // Event is what a statement did to its table.
@@ -177,14 +171,7 @@ func (v *View) RowsAnew(t Tables, e Event) []string {
 }
 
 // source is the table of a Direct view.
-func (v *View) source() (source *algebra.Source) {
-	algebra.Walk(v.Root, func(n algebra.Node) {
-		if found, ok := n.(*algebra.Source); ok {
-			source = found
-		}
-	})
-	return source
-}
+func (v *View) source() *algebra.Source { return v.props.Of(v.Root).Sources[0] }
 
 // KeyColumns are the columns of a Direct view's table that its identity consists of.
 func (v *View) KeyColumns() []string {

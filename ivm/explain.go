@@ -20,9 +20,9 @@ func (v *View) delta() algebra.Node {
 // calculus differentiates trees of the view.
 func (v *View) calculus() calculus {
 	if v.only != nil {
-		return calculus{delta.New(v.Columns, func(s *algebra.Source) bool { return s.Table == v.only })}
+		return calculus{delta.New(v.Columns, v.props, func(s *algebra.Source) bool { return s.Table == v.only })}
 	}
-	return calculus{delta.New(v.Columns, nil)}
+	return calculus{delta.New(v.Columns, v.props, nil)}
 }
 
 // calculus applies delta rules and passes on what they make.

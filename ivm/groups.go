@@ -120,7 +120,7 @@ func (g *grouped) inputs(v *View, changes algebra.Node, mixed bool) algebra.Node
 	p, names := &algebra.Project{Input: changes}, g.inputNames()
 	add := func(e algebra.Scalar, least catalog.Equality) {
 		typ := v.exprType(e)
-		info := algebra.Info{Name: names[len(p.Items)], Nullable: true, Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
+		info := algebra.Info{Name: names[len(p.Items)], Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
 		p.Items = append(p.Items, algebra.Item{ID: v.Columns.New(info), Expr: e})
 	}
 	for _, k := range g.node.Keys {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/resolve"
@@ -15,6 +16,7 @@ import (
 type View struct {
 	resolve.Result
 	Columns *algebra.Columns
+	props   *props.Props
 
 	only    *catalog.Relation // the one table that changes; nil: any may
 	storage func() Storage    // asked for each column
@@ -42,6 +44,7 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
 	before := errs.Len()
 	v := &View{Columns: &algebra.Columns{}}
+	v.props = props.New(v.Columns)
 	v.storage = sync.OnceValue(v.stored)
 	v.Result = resolve.Query(parsed, pos, known, v.Columns, errs)
 	if errs.Len() > before {

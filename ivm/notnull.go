@@ -19,22 +19,20 @@ func (v *View) NotNull(table *catalog.Relation) []string {
 	}
 	var names []string
 	relied := v.relied()
-	algebra.Walk(v.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok && read.Table == table {
-			for _, c := range read.Cols {
-				if name := table.Columns[c.Attr].Name; relied[c.ID] && !slices.Contains(names, name) {
-					names = append(names, name)
-				}
+	for _, read := range v.props.Of(v.Root).Sources {
+		for _, c := range read.Cols {
+			if name := read.Table.Columns[c.Attr].Name; read.Table == table && relied[c.ID] && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
-	})
+	}
 	return names
 }
 
 // NeverNull tells that a column of the output holds no null, whatever becomes of its tables: the view is not kept up to date then.
 func (v *View) NeverNull(o int) bool {
 	id := v.Output[o].ID
-	if v.Root == nil || v.Columns.Info(id).Nullable {
+	if v.Root == nil || !v.props.Of(v.Root).NotNull(id) {
 		return false
 	}
 	s := v.Storage()
@@ -42,12 +40,7 @@ func (v *View) NeverNull(o int) bool {
 		return true
 	}
 	relied := v.relied()
-	for from := range origins(v.Root, id) {
-		if !relied[from] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.losable(v.Root, id), func(from algebra.ColID) bool { return !relied[from] })
 }
 
 // relied are the columns of tables that keys of groups are looked up by as never null.
@@ -63,8 +56,8 @@ func (v *View) relied() map[algebra.ColID]bool {
 			return
 		}
 		for _, k := range groups.Keys {
-			if id, ok := k.Expr.Column(); ok && !v.Columns.Info(k.ID).Nullable {
-				for from := range origins(groups.Input, id) {
+			if id, ok := k.Expr.Column(); ok && v.props.Of(groups).NotNull(k.ID) {
+				for _, from := range v.losable(groups.Input, id) {
 					relied[from] = true
 				}
 			}
@@ -73,53 +66,16 @@ func (v *View) relied() map[algebra.ColID]bool {
 	return relied
 }
 
-// origins are the columns of tables that a column of a node is, but not those of other stream tables, which hold no null once they are said to.
-func origins(n algebra.Node, id algebra.ColID) map[algebra.ColID]bool {
-	from := map[algebra.ColID][]algebra.ColID{}
-	own := map[algebra.ColID]bool{}
-	item := func(i algebra.Item) {
-		if below, ok := i.Expr.Column(); ok && below != i.ID {
-			from[i.ID] = append(from[i.ID], below)
+// losable are the columns of tables that a column of a node passes on, but not those of other stream tables, which hold no null once they are said to.
+func (v *View) losable(n algebra.Node, id algebra.ColID) []algebra.ColID {
+	facts := v.props.Of(n)
+	var from []algebra.ColID
+	for _, s := range facts.Sources {
+		for _, c := range s.Cols {
+			if s.Table.Kind != catalog.StreamTable && slices.Contains(facts.Origins(id), c.ID) {
+				from = append(from, c.ID)
+			}
 		}
 	}
-	algebra.Walk(n, func(n algebra.Node) {
-		switch n := n.(type) {
-		case *algebra.Source:
-			for _, c := range n.Cols {
-				own[c.ID] = n.Table.Kind != catalog.StreamTable
-			}
-		case *algebra.Project:
-			for _, i := range n.Items {
-				item(i)
-			}
-		case *algebra.Aggregate:
-			for _, k := range n.Keys {
-				item(k)
-			}
-		case *algebra.Union:
-			for _, b := range n.From {
-				for i, id := range n.Cols {
-					if b.Cols[i] != id {
-						from[id] = append(from[id], b.Cols[i])
-					}
-				}
-			}
-		}
-	})
-	found, seen := map[algebra.ColID]bool{}, map[algebra.ColID]bool{}
-	var follow func(algebra.ColID)
-	follow = func(id algebra.ColID) {
-		if seen[id] {
-			return
-		}
-		seen[id] = true
-		if own[id] {
-			found[id] = true
-		}
-		for _, below := range from[id] {
-			follow(below)
-		}
-	}
-	follow(id)
-	return found
+	return from
 }

@@ -44,7 +44,7 @@ func (v *View) Keys() []Key {
 func (v *View) keysOf(groups *algebra.Aggregate) []Key {
 	var keys []Key
 	for i, k := range groups.Keys {
-		keys = append(keys, Key{Name: v.keyName(k.ID, i), Nullable: v.Columns.Info(k.ID).Nullable, id: k.ID})
+		keys = append(keys, Key{Name: v.keyName(k.ID, i), Nullable: !v.props.Of(groups).NotNull(k.ID), id: k.ID})
 	}
 	return keys
 }

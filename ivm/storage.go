@@ -202,7 +202,7 @@ func (v *View) layout() Storage {
 	if s.Identity == nil {
 		s.Repeats = true
 		for i, name := range s.Visible {
-			s.Identity = append(s.Identity, Key{Name: name, Nullable: v.Root == nil || v.Columns.Info(v.Output[i].ID).Nullable})
+			s.Identity = append(s.Identity, Key{Name: name, Nullable: v.Root == nil || !v.props.Of(v.Root).NotNull(v.Output[i].ID)})
 		}
 	}
 	return s

@@ -18,8 +18,7 @@ type ColID int
 type Info struct {
 	Name     string // as the user wrote it, for people to read; never an identity
 	Type     string // as SQL; empty where only the server knows
-	Nullable bool
-	Varied   bool // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
+	Varied   bool   // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
 	Equality catalog.Equality
 }
 
