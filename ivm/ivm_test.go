@@ -42,6 +42,8 @@ func TestChanges(t *testing.T) {
 				return view.SimplifiedTree(algebra.Format)
 			case "mermaid":
 				return view.DeltaTree(algebra.Mermaid)
+			case "graph": // each node is drawn once
+				return view.SimplifiedTree(algebra.Mermaid)
 			case "strategy":
 				return string(view.Strategy()) + "\n"
 			case "rows":

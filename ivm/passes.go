@@ -26,6 +26,7 @@ func viewPasses(columns *algebra.Columns) []pass {
 func deltaPasses() []pass {
 	return []pass{
 		{"distribute", rewrite.Distribute},
+		{"share", algebra.Share},
 	}
 }
 
