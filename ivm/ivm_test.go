@@ -35,7 +35,7 @@ func TestChanges(t *testing.T) {
 			}
 			switch d.Cmd {
 			case "tree":
-				return algebra.Format(view.Root, view.Columns)
+				return view.Tree(algebra.Format)
 			case "delta":
 				return view.DeltaTree(algebra.Format)
 			case "simplify":
@@ -45,11 +45,11 @@ func TestChanges(t *testing.T) {
 			case "graph": // each node is drawn once
 				return view.SimplifiedTree(algebra.Mermaid)
 			case "strategy":
-				return string(view.Strategy()) + "\n"
+				return string(view.Strategy) + "\n"
 			case "rows":
-				return view.Rows() + "\n"
+				return view.Recompute.Rows() + "\n"
 			case "sql":
-				sql := view.Change(tables)
+				sql := view.Apply.Signed(tables)
 				if again := writtenTwice(sql); again != "" {
 					t.Errorf("%s: written twice:\n%s", d.Pos, again)
 				}

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
 )
 
-// Mult is the column that holds the multiplicity of a row. No column of a
-// user's begins like it.
-const Mult = "__mult"
+// Mult is the column that holds the multiplicity of a row.
+const Mult = apply.Mult
 
 // Leaf is a relation that a node is read from.
 type Leaf struct {
