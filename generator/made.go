@@ -68,7 +68,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
-			Drop: dropOwn(view, t.Table, t.Rows, t.Old) + dropStores(view, t),
+			Drop: dropOwn(view, t.Table) + dropStores(view, t),
 			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
@@ -86,16 +86,12 @@ func madeOf(view render.Extension) []upgrade.Made {
 	return made
 }
 
-// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema: a view is known by the tables that it is over, too.
-func dropOwn(view render.Extension, name render.Name, over ...render.Name) string {
+// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema.
+func dropOwn(view render.Extension, name render.Name) string {
 	if name.Schema == view.InternalName {
 		return fmt.Sprintf("drop table if exists %s;\n", name)
 	}
-	arguments := sqltext.Literal(name.String())
-	for _, table := range over {
-		arguments += ", " + sqltext.Literal(table.String())
-	}
-	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), arguments)
+	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), sqltext.Literal(name.String()))
 }
 
 // dropStores is dropOwn of each table that holds the rows of a stream table.

@@ -59,8 +59,7 @@ func inSections(objects []Object) []Object {
 
 // banner stands before the first object of a section.
 func banner(section string) string {
-	const line = "-- ================================================================================================================\n"
-	return line + "-- " + section + "\n" + line + "\n"
+	return "-- ==== " + section + " " + strings.Repeat("=", 100-len(section)) + "\n\n"
 }
 
 // banners are those of the objects that begin a section, by number.
