@@ -75,8 +75,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"),
-		ClaimFn: at("_claim"), ReceiveFn: at("_receive"), MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"),
+		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), ClaimFn: at("_claim"),
 		PartitionFn: render.Name{Schema: s.Extension.Schema, Name: "inbox_is_my_partition"},
 	}
 }

@@ -136,11 +136,11 @@ func TestTakenNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, conn, "drop function app.bills_mark_processed(text); create function app.bills_mark_processed(text) returns int language sql as 'select 1'")
+			run(t, conn, "drop function app.bills_claim(int, int, int); create function app.bills_claim(int, int, int) returns int language sql as 'select 1'")
 			for what, script := range map[string]string{"going back": generator.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
-				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_mark_processed(text)")
+				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_claim(integer,integer,integer)")
 			}
-			run(t, conn, "drop function app.bills_mark_processed(text)")
+			run(t, conn, "drop function app.bills_claim(int, int, int)")
 			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}

@@ -27,12 +27,11 @@ begin
             ('pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
                 'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
-                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
-                'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
-                'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
-                'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
-                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_note_version', 'pgt_setting',
-                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
+                'order_events_updated', 'pause_inbox', 'payments_claim', 'payments_inserted', 'payments_updated', 'pgt_check_origin',
+                'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox', 'pgt_inbox_changed', 'pgt_inbox_drain',
+                'pgt_inbox_fold', 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_is_free',
+                'pgt_note_version', 'pgt_processing_us', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
+                'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -109,9 +108,6 @@ select pgtrickle.detach();
 drop view pgtrickle.payments_stats;
 drop view pgtrickle.payments_dlq;
 drop view pgtrickle.payments_pending;
-drop function pgtrickle.payments_mark_failed(text, text);
-drop function pgtrickle.payments_mark_processed(text);
-drop function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz);
 drop function pgtrickle.payments_claim(int4, int4, int4);
 drop trigger sluice_applied on pgtrickle.payments;
 drop trigger sluice_truncated on pgtrickle.payments;
@@ -130,9 +126,6 @@ drop table pgtrickle.payments;
 drop view pgtrickle.order_events_stats;
 drop view pgtrickle.order_events_dlq;
 drop view pgtrickle.order_events_pending;
-drop function pgtrickle.order_events_mark_failed(text, text);
-drop function pgtrickle.order_events_mark_processed(text);
-drop function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz);
 drop function pgtrickle.order_events_claim(int4, int4, int4);
 drop trigger sluice_applied on pgtrickle.order_events;
 drop trigger sluice_truncated on pgtrickle.order_events;
@@ -172,15 +165,14 @@ drop function pgtrickle.inbox_is_my_partition(text, text, int4, int4);
 drop function pgtrickle.pgt_inbox_tick(text);
 drop function pgtrickle.pgt_inbox_rebuild(text);
 drop function pgtrickle.pgt_inbox_drain(text, int4);
-drop function pgtrickle.pgt_inbox_alert(text);
-drop function pgtrickle.pgt_inbox_audit(text);
 drop function pgtrickle.pgt_inbox_settle(text);
-drop function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz);
 drop function pgtrickle.pgt_inbox_fold(text);
 drop function pgtrickle.pgt_inbox_summary(text);
 drop function pgtrickle.pgt_inbox_changed();
 drop function pgtrickle.pgt_finish_attempts(text);
 drop function pgtrickle.pgt_count_attempt(text, text, xid, regclass);
+drop function pgtrickle.pgt_processing_us(timestamptz, timestamptz);
+drop function pgtrickle.pgt_is_free(xid, int8, int8, int8);
 drop function pgtrickle.pgt_inbox(text);
 drop sequence pgtrickle.pgt_attempts_7;
 drop sequence pgtrickle.pgt_attempts_6;
