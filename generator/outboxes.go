@@ -27,18 +27,17 @@ func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Gro
 }
 
 func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
-	in := func(full string) render.Name {
-		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(full)}
-	}
+	in := func(full string) render.Name { return schemasOf(s).In(spec.DerivedName(full)) }
+	internal := func(full string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(full)) }
 	table := "outbox_" + o.Name
 	v := render.Outbox{
-		Extension: s.Extension.Name, SchemaName: s.Extension.Schema, Path: "outboxes." + o.Name, Name: o.Name, Event: true,
+		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "outboxes." + o.Name, Name: o.Name, Event: true,
 		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
 		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
 	}
 	if o.OrderingKey != "" {
-		v.MarkFn, v.KeyLock = in(table+"_mark_key"), keyLock(s, o)
+		v.MarkFn, v.KeyLock = internal(table+"_mark_key"), keyLock(s, o)
 	}
 	if o.Retention != nil {
 		v.Retention = o.Retention.Interval()
@@ -51,7 +50,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 	}
 	if o.SegmentRows != nil {
 		v.SegmentRows, v.SegmentName = fmt.Sprint(*o.SegmentRows), spec.SegmentName(table)
-		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), in(table+"_segment"), in(table+"_retire")
+		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), internal(table+"_segment"), internal(table+"_retire")
 	}
 	return v
 }
@@ -104,7 +103,7 @@ func (b *builder) outbox(o render.Outbox) {
 		b.madeOutbox(o)
 	}
 	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
-	b.addTask(o.Schema(), o.DrainTask(), outboxSection)
+	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
 }
 
 // consumerGroups adds what outboxes have in common and consumer groups do with them.
@@ -168,5 +167,5 @@ func (b *builder) consumerGroups(view render.Extension) {
 	} {
 		b.add("group/"+name+".sql", view)
 	}
-	b.addTask(view.Schema(), render.GroupsTask, sharedSection)
+	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
 }

@@ -136,11 +136,11 @@ func TestTakenNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, conn, "drop function app.bills_claim(int, int, int); create function app.bills_claim(int, int, int) returns int language sql as 'select 1'")
+			run(t, conn, "drop function app.bills_mark_processed(text); create function app.bills_mark_processed(text) returns int language sql as 'select 1'")
 			for what, script := range map[string]string{"going back": generator.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
-				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_claim(integer,integer,integer)")
+				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_mark_processed(text)")
 			}
-			run(t, conn, "drop function app.bills_claim(int, int, int)")
+			run(t, conn, "drop function app.bills_mark_processed(text)")
 			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}
@@ -303,7 +303,7 @@ func TestRestoredWithoutComments(t *testing.T) {
 	}
 	marks := "select count(*)::int from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'"
 	all := pgtest.One[int](t, db, marks)
-	db.SuperExec(t, "delete from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'; update app.pgt_origin set row_xmin = '1'")
+	db.SuperExec(t, "delete from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'; update app_internal.pgt_origin set row_xmin = '1'")
 	db.Exec(t, "insert into orders values (2, 'north', 9)")
 	db.Exec(t, "call app.tick()")
 	if sum := pgtest.One[int](t, db, "select total::int from totals"); sum != 18 {

@@ -11,27 +11,17 @@ begin
     with relation (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
-                'order_events', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_dlq', 'order_events_high_watermark',
-                'order_events_order', 'order_events_pending', 'order_events_received', 'order_events_rescan_after', 'order_events_stats',
-                'payments', 'payments_alone_until', 'payments_claim_cursor', 'payments_dlq', 'payments_high_watermark', 'payments_order',
-                'payments_pending', 'payments_received', 'payments_rescan_after', 'payments_stats', 'pgt_attempts_0', 'pgt_attempts_1',
-                'pgt_attempts_2', 'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7',
-                'pgt_extension', 'pgt_inbox_config', 'pgt_inbox_counted', 'pgt_inbox_dead', 'pgt_inbox_dead_age', 'pgt_inbox_deltas',
-                'pgt_inbox_deltas_last', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_inbox_rates', 'pgt_inbox_retry_due',
-                'pgt_inbox_retry_queue', 'pgt_inbox_retry_received', 'pgt_inbox_totals', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
-                'pgt_version_history'
+                'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
+                'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
+                'pgt_settings'
             ]::name[], false)
     ),
     routine (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
-                'order_events_updated', 'pause_inbox', 'payments_claim', 'payments_inserted', 'payments_updated', 'pgt_check_origin',
-                'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox', 'pgt_inbox_changed', 'pgt_inbox_drain',
-                'pgt_inbox_fold', 'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_is_free',
-                'pgt_note_version', 'pgt_processing_us', 'pgt_setting', 'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox',
-                'run', 'tick', 'tick_once'
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
+                'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -117,6 +107,10 @@ begin
 end;
 $do$;
 
+-- The schema for everything that users neither call nor read. It must be new: then no name in it is taken.
+create schema pgtrickle_internal;
+comment on schema pgtrickle_internal is 'Made by Sluice extension shop.';
+
 -- The installed version of extension shop, and when it was installed: one row.
 create table pgtrickle.pgt_extension (
     name         text        not null primary key,
@@ -139,7 +133,7 @@ comment on table pgtrickle.pgt_settings is
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
-create function pgtrickle.pgt_settings_check()
+create function pgtrickle_internal.pgt_settings_check()
     returns trigger
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -196,20 +190,18 @@ begin
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is
-    'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
     before insert or update on pgtrickle.pgt_settings
     for each row
-    execute function pgtrickle.pgt_settings_check();
+    execute function pgtrickle_internal.pgt_settings_check();
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
 -- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
-create function pgtrickle.pgt_setting(p_name text)
+create function pgtrickle_internal.pgt_setting(p_name text)
     returns text
     language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
     stable
@@ -254,15 +246,12 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is
-    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
-    'spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
 -- attached: the version, by its digest, for which attach() has run.
-create table pgtrickle.pgt_origin (
+create table pgtrickle_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
@@ -270,15 +259,13 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is
-    'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
 -- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
 --
 -- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
-create table pgtrickle.pgt_version_history (
+create table pgtrickle_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
     digest       text        not null,
@@ -287,18 +274,14 @@ create table pgtrickle.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table pgtrickle.pgt_version_history is
-    'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
-create table pgtrickle.pgt_tasks (
+create table pgtrickle_internal.pgt_tasks (
     task        text        not null primary key,
     last_run_at timestamptz not null default '-infinity',
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in '
-    'pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
@@ -335,16 +318,15 @@ create table pgtrickle.pgt_inbox_config (
 comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each. (Sluice: shop in pgtrickle)';
 
 -- Inboxes whose claims hand out nothing for now, one row each.
-create table pgtrickle.pgt_inbox_paused (
+create table pgtrickle_internal.pgt_inbox_paused (
     inbox_name text        not null primary key,
     paused_at  timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out nothing for now, one row each. (Sluice: shop in pgtrickle)';
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
 -- A row is added rather than updated, so that reading the newest stays one index probe behind an old transaction.
-create table pgtrickle.pgt_inbox_progress (
+create table pgtrickle_internal.pgt_inbox_progress (
     inbox_name    text        not null,
     no            bigint      not null generated always as identity,
     low_watermark timestamptz not null default '-infinity', -- every pending message received before it is in the retry queue
@@ -362,14 +344,12 @@ create table pgtrickle.pgt_inbox_progress (
     stuck_at      timestamptz not null default '-infinity', -- and where about half a minute earlier
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is
-    'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
 --
 -- Rows are only added, so writers never wait for each other. Whoever adds one that counts holds a lock to write the inbox, so no number
 -- below one that was read before those locks (see pgt_inbox_settle) is still on its way once they are released.
-create table pgtrickle.pgt_inbox_deltas (
+create table pgtrickle_internal.pgt_inbox_deltas (
     inbox_name    text        collate "C" not null,
     no            bigint      not null generated always as identity,
     at            timestamptz not null default clock_timestamp(),
@@ -388,14 +368,12 @@ create table pgtrickle.pgt_inbox_deltas (
     last_id       text collate "C",
     primary key (inbox_name, no)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.pgt_inbox_deltas is
-    'Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of an inbox have come among messages that share one received_at.
-create index pgt_inbox_deltas_last on pgtrickle.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
+create index pgt_inbox_deltas_last on pgtrickle_internal.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
 
 -- What happened in each inbox in each second of the last minute, up to the last fold.
-create table pgtrickle.pgt_inbox_rates (
+create table pgtrickle_internal.pgt_inbox_rates (
     inbox_name text        collate "C" not null,
     second     timestamptz not null,
     finished   bigint      not null default 0,
@@ -403,31 +381,26 @@ create table pgtrickle.pgt_inbox_rates (
     duplicates bigint      not null default 0,
     primary key (inbox_name, second)
 );
-comment on table pgtrickle.pgt_inbox_rates is
-    'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave back.
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
-create table pgtrickle.pgt_inbox_retry_queue (
+create table pgtrickle_internal.pgt_inbox_retry_queue (
     inbox_name  text        collate "C" not null,
     event_id    text        collate "C" not null,
     received_at timestamptz not null,
     due_at      timestamptz not null,
     primary key (inbox_name, event_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_inbox_retry_queue is
-    'Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave '
-    'back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take messages of the retry queue.
-create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
+create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
 
 -- The processing order of messages in the retry queue.
-create index pgt_inbox_retry_received on pgtrickle.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
+create index pgt_inbox_retry_received on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
 
 -- Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump keeps.
-create table pgtrickle.pgt_inbox_totals (
+create table pgtrickle_internal.pgt_inbox_totals (
     inbox_name    text    collate "C" not null,
     is_expired    boolean not null default false,
     event_type    text    not null,
@@ -437,14 +410,11 @@ create table pgtrickle.pgt_inbox_totals (
     processing_us bigint  not null default 0,
     primary key (inbox_name, is_expired, event_type)
 ) with (fillfactor = 50);
-comment on table pgtrickle.pgt_inbox_totals is
-    'Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump '
-    'keeps. (Sluice: shop in pgtrickle)';
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
 --
 -- A dump keeps the rows of alerts alone: nothing else tells after a restore, and no trigger writes them while messages are restored.
-create table pgtrickle.pgt_inbox_dead (
+create table pgtrickle_internal.pgt_inbox_dead (
     inbox_name text        collate "C" not null,
     event_id   text        collate "C" not null,
     is_alert   boolean     not null default false,
@@ -452,35 +422,29 @@ create table pgtrickle.pgt_inbox_dead (
     alerted    boolean     not null default false,
     primary key (inbox_name, event_id, is_alert)
 );
-comment on table pgtrickle.pgt_inbox_dead is
-    'The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert). '
-    '(Sluice: shop in pgtrickle)';
 
 -- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
-create index pgt_inbox_dead_age on pgtrickle.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
+create index pgt_inbox_dead_age on pgtrickle_internal.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
 
 -- Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention
 -- deleted.
-create view pgtrickle.pgt_inbox_counted as
+create view pgtrickle_internal.pgt_inbox_counted as
 select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 else t.processed end as processed, t.dead_letter,
        t.processing_us, case when t.is_expired then t.processed else 0 end as expired
-from pgtrickle.pgt_inbox_totals t
+from pgtrickle_internal.pgt_inbox_totals t
 union all
 select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end,
        d.processed, d.dead_letter, d.processing_us, 0
 from pgtrickle.pgt_inbox_config c
 left join lateral (
     select p.folded_no, p.counted_at
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = c.inbox_name
     order by p.no desc
     limit 1
 ) p on true
-join pgtrickle.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
+join pgtrickle_internal.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
 where d.event_type is not null;
-comment on view pgtrickle.pgt_inbox_counted is
-    'Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention '
-    'deleted. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 --
@@ -517,27 +481,18 @@ comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
     'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt.
-create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_0 is
-    'Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.pgt_attempts_0 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_1 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_2 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_3 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_4 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_5 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_6 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_7 minvalue 0 start 0;
 
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
-create function pgtrickle.pgt_inbox(p_inbox text)
+create function pgtrickle_internal.pgt_inbox(p_inbox text)
     returns pgtrickle.pgt_inbox_config
     language plpgsql
     stable
@@ -556,15 +511,13 @@ begin
     return v_inbox;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox(text) is
-    'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
 
 -- Whether no open transaction holds a row whose xmax is p_locker. The planner inlines it, so that neither STRICT nor SET belongs here.
 --
 -- Transactions from id p_next on count as holding it; age() counts back from p_base; the caller's own locks have id p_own or, under a
 -- savepoint, a later one. What may be a multixact of shared locks, by its number, tells nothing about a transaction: there the lock is
 -- tried, unless the number may be the caller's own, which would get its row again.
-create function pgtrickle.pgt_is_free(p_locker xid, p_next bigint, p_base bigint, p_own bigint)
+create function pgtrickle_internal.pgt_is_free(p_locker xid, p_next bigint, p_base bigint, p_own bigint)
     returns boolean
     language sql
 as $function$
@@ -574,12 +527,9 @@ as $function$
         or mxid_age(p_locker) > 0
             and (p_own is null or greatest(p_base - age(p_locker), 3) < p_own or greatest(p_base - age(p_locker), 3) >= p_next + 1000000)
 $function$;
-comment on function pgtrickle.pgt_is_free(xid, int8, int8, int8) is
-    'Whether no open transaction holds a row whose xmax is p_locker. The planner inlines it, so that neither STRICT nor SET belongs here. '
-    '(Sluice: shop in pgtrickle)';
 
 -- How long a message took, in whole microseconds, as sums of integers are exact; 0 if it is not processed or a timestamp is infinite.
-create function pgtrickle.pgt_processing_us(p_received_at timestamptz, p_processed_at timestamptz)
+create function pgtrickle_internal.pgt_processing_us(p_received_at timestamptz, p_processed_at timestamptz)
     returns bigint
     language sql
     immutable
@@ -587,21 +537,19 @@ as $function$
     select (case when isfinite(p_processed_at) and isfinite(p_received_at)
         then least(greatest(date_part('epoch', p_processed_at - p_received_at), 0), 1e12) else 0 end * 1000000)::bigint
 $function$;
-comment on function pgtrickle.pgt_processing_us(timestamptz, timestamptz) is
-    'How long a message took, in whole microseconds, as sums of integers are exact; 0 if it is not processed or a timestamp is infinite. '
-    '(Sluice: shop in pgtrickle)';
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
--- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle.pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
+-- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle_internal.pgt_attempts_0 and so on; moves the inbox's sequence
+-- p_alone_until.
 --
 -- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
 -- highest bit a hash of the inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10).
-create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
+create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
     returns boolean
     language plpgsql
 as $function$
 declare
-    v_inbox    record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_locker   xid;
     v_hash     bigint;
     v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
@@ -625,7 +573,7 @@ begin
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
         from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle', n)::regclass as slot) s
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
     ) s
     order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
@@ -650,13 +598,10 @@ begin
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is
-    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by '
-    'it. (Sluice: shop in pgtrickle)';
 
 -- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back.
--- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle.pgt_attempts_0 and so on.
-create function pgtrickle.pgt_finish_attempts(p_inbox text)
+-- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle_internal.pgt_attempts_0 and so on.
+create function pgtrickle_internal.pgt_finish_attempts(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -664,7 +609,7 @@ create function pgtrickle.pgt_finish_attempts(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_hashes bigint[];
     v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
 begin
@@ -676,7 +621,7 @@ begin
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
         from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle', n)::regclass as slot) s
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
     ) s
     where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
@@ -699,13 +644,10 @@ begin
     using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
 end;
 $function$;
-comment on function pgtrickle.pgt_finish_attempts(text) is
-    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back. (Sluice: '
-    'shop in pgtrickle)';
 
 -- Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time.
 -- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.pgt_inbox_changed()
+create function pgtrickle_internal.pgt_inbox_changed()
     returns trigger
     language plpgsql
     security definer
@@ -715,40 +657,41 @@ declare
     p_inbox   text := tg_argv[0];
     v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
     v_counted timestamptz := coalesce((
-        select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity');
     v_pending boolean;
     v_dead    boolean;
 begin
     if tg_op = 'TRUNCATE' then
         -- Wait for a running fold: what it moves must be seen by the deletes below. Counts of expired messages stay.
-        perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-        delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-        delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
-        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox;
+        perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+        delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+        delete from pgtrickle_internal.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox;
         -- None of those received so far, which the sequence in the second argument has counted, is there any more.
-        insert into pgtrickle.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
+        insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
         select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'),
                coalesce(max(p.folded_no), 0), coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
-        from pgtrickle.pgt_inbox_progress p
+        from pgtrickle_internal.pgt_inbox_progress p
         where p.inbox_name = p_inbox;
         return null;
 
     elsif tg_level = 'STATEMENT' then
         -- Δ counts = −old rows
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
         select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*),
                -count(o.processed_at), -count(*) filter (where o.processed_at is null and o.retry_count >= v_retries),
-               -sum(pgtrickle.pgt_processing_us(o.received_at, o.processed_at))
+               -sum(pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at))
         from old_rows o
         group by 2, 3;
-        delete from pgtrickle.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
-        delete from pgtrickle.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
+        delete from pgtrickle_internal.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
         return null;
 
     elsif tg_argv[1] = 'moved' then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
                (p_inbox, new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
         return null;
@@ -758,12 +701,12 @@ begin
     end if;
 
     -- Logical replication changes messages one by one. Δ counts = new row ⊎ −old row
-    insert into pgtrickle.pgt_inbox_deltas (
+    insert into pgtrickle_internal.pgt_inbox_deltas (
         inbox_name, event_type, received_at, received, processed, dead_letter, processing_us, finished
     )
     select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, -(tg_op = 'DELETE')::integer,
            c.mult * (c.processed_at is not null)::integer, c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
-           c.mult * pgtrickle.pgt_processing_us(c.received_at, c.processed_at),
+           c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at),
            c.mult * (c.processed_at is not null and tg_op = 'UPDATE')::integer
     from (
         select -1 as mult, old.event_type, old.received_at, old.processed_at, old.retry_count
@@ -774,13 +717,13 @@ begin
     v_pending := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count < v_retries, false);
     v_dead := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count >= v_retries, false);
     if not v_pending or new.event_id <> old.event_id then
-        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
     end if;
     if not v_dead or new.event_id <> old.event_id then
-        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
+        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
     end if;
     if v_pending then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values (
             p_inbox, new.event_id, new.received_at,
             -- Not all inboxes have the column.
@@ -788,22 +731,19 @@ begin
         )
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif v_dead then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_changed() is
-    'Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time. '
-    '(Sluice: shop in pgtrickle)';
-revoke execute on function pgtrickle.pgt_inbox_changed() from public;
+revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
 
 -- Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table.
 -- Reads pgt_inbox_counted, pgt_inbox_rates, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
 --
 -- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
 -- includes what was rolled back since, or is not committed yet; the inbox's statistics count them one by one.
-create function pgtrickle.pgt_inbox_summary(
+create function pgtrickle_internal.pgt_inbox_summary(
     p_inbox text, out pending_count bigint, out dlq_count bigint, out processed_count bigint, out processing_us bigint,
     out finished bigint, out calls bigint, out duplicates bigint, out oldest_pending_age_sec numeric
 )
@@ -815,7 +755,7 @@ create function pgtrickle.pgt_inbox_summary(
     set jit = off
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_at    record;
     v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
@@ -824,7 +764,7 @@ begin
            coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
     into v_at
     from (select) one
-    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = p_inbox
+    left join pgtrickle_internal.pgt_inbox_progress p on p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
 
@@ -846,7 +786,7 @@ begin
             union all
             (
                 select i.received_at
-                from pgtrickle.pgt_inbox_retry_queue q
+                from pgtrickle_internal.pgt_inbox_retry_queue q
                 join %1$s i on i.event_id = q.event_id
                 where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
@@ -857,36 +797,34 @@ begin
     into v_new, oldest_pending_age_sec
     using p_inbox, v_at.counted_at, v_at.low_watermark, v_inbox.max_retries;
     if v_new > 1000 then
-        select greatest(v_new, coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0)
+        select greatest(v_new, coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0)
                    - v_at.received_no + coalesce(sum(d.received), 0)::bigint)
         into v_new
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.received_at >= v_at.counted_at;
     end if;
     select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
            coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.pgt_inbox_counted c
+    from pgtrickle_internal.pgt_inbox_counted c
     where c.inbox_name = p_inbox;
 
     select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
     from (
-        select r.finished, r.calls, r.duplicates from pgtrickle.pgt_inbox_rates r where r.inbox_name = p_inbox and r.second > v_since
+        select r.finished, r.calls, r.duplicates from pgtrickle_internal.pgt_inbox_rates r where r.inbox_name = p_inbox and r.second >
+            v_since
         union all
         select d.finished, d.calls, d.duplicates
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.at > v_since and d.no > v_at.folded_no
     ) r;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_summary(text) is
-    'Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table. (Sluice: '
-    'shop in pgtrickle)';
 
 -- Adds the deltas of an inbox to its totals and rates; false if there were none.
 -- Writes pgt_inbox_progress; moves pgt_inbox_deltas into pgt_inbox_totals and pgt_inbox_rates.
-create function pgtrickle.pgt_inbox_fold(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_fold(p_inbox text)
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -898,13 +836,13 @@ declare
     v_from bigint;
 begin
     select p.no, p.folded_no, p.counted_at into v_at
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
     if not exists (
         select
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.event_type is not null
     ) then
         return false;
@@ -913,15 +851,15 @@ begin
     -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
     -- nothing is left but how far claims have come (see below).
     select least(v_at.folded_no + 1, min(d.no)) into v_from
-    from pgtrickle.pgt_inbox_deltas d
+    from pgtrickle_internal.pgt_inbox_deltas d
     where d.inbox_name = p_inbox and d.last_at is not null;
     with gone as (
-        delete from pgtrickle.pgt_inbox_deltas d
+        delete from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no >= v_from
         returning d.*
     ),
     counted as (
-        insert into pgtrickle.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
         -- What was received later than counted_at is counted where it is, or no longer there.
         select p_inbox, g.event_type,
                coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < v_at.counted_at), 0),
@@ -935,13 +873,13 @@ begin
     ),
     -- Of those, the number that was received tells until the next settling: less what is gone.
     lessened as (
-        update pgtrickle.pgt_inbox_progress p
+        update pgtrickle_internal.pgt_inbox_progress p
         set has_folded = true, received_no = p.received_no - l.received
         from (select coalesce(sum(g.received), 0) as received from gone g where g.received_at >= v_at.counted_at) l
         where p.inbox_name = p_inbox and p.no = v_at.no and (l.received <> 0 or not p.has_folded)
     ),
     rated as (
-        insert into pgtrickle.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
+        insert into pgtrickle_internal.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
         select p_inbox, date_trunc('second', g.at), sum(g.finished), sum(g.calls), sum(g.duplicates)
         from gone g
         where g.finished <> 0 or g.calls <> 0
@@ -950,19 +888,17 @@ begin
             set finished = r.finished + excluded.finished, calls = r.calls + excluded.calls, duplicates = r.duplicates + excluded.duplicates
     )
     -- Claims still want to know how far they have come.
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id)
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id)
     select p_inbox, g.last_at, g.last_id
     from gone g
     where g.last_at is not null
     order by g.no desc
     limit 1;
-    delete from pgtrickle.pgt_inbox_rates r
+    delete from pgtrickle_internal.pgt_inbox_rates r
     where r.inbox_name = p_inbox and r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_fold(text) is
-    'Adds the deltas of an inbox to its totals and rates; false if there were none. (Sluice: shop in pgtrickle)';
 
 -- Folds the deltas of an inbox, counts what came in, and moves the low watermark forward, so that nobody reads what is done again.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
@@ -970,7 +906,7 @@ comment on function pgtrickle.pgt_inbox_fold(text) is
 -- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
 -- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the high
 -- watermark, lists and counts as late. Pending messages that claims have passed are listed here, before the low watermark passes them.
-create function pgtrickle.pgt_inbox_settle(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_settle(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -978,9 +914,9 @@ create function pgtrickle.pgt_inbox_settle(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox       record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox       record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table       regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
+    v_sequence    regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
     v_high        timestamptz;
     v_holders     text[];
     v_was         record; -- what was known so far
@@ -996,16 +932,16 @@ declare
     v_note        boolean;
 begin
     select p.* into v_was
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
     if not found then
-        insert into pgtrickle.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
+        insert into pgtrickle_internal.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
     -- An older snapshot does not see what ended since, so it cannot settle anything.
     if current_setting('transaction_isolation') <> 'read committed' then
-        perform pgtrickle.pgt_inbox_fold(p_inbox);
+        perform pgtrickle_internal.pgt_inbox_fold(p_inbox);
         return;
     end if;
 
@@ -1014,8 +950,8 @@ begin
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
     select v_high as high_at,
-           coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0) as high_no,
-           coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) as high_received,
+           coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass), 0) as high_no,
+           coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) as high_received,
            clock_timestamp() as high_read_at
     into v_new;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
@@ -1027,7 +963,7 @@ begin
       and l.pid is distinct from pg_backend_pid();
 
     -- If those who were writing have ended, this completes the numbers up to the high watermark's.
-    v_folded := pgtrickle.pgt_inbox_fold(p_inbox);
+    v_folded := pgtrickle_internal.pgt_inbox_fold(p_inbox);
     -- Prepared transactions change their name: while there is one, nothing is sure.
     if v_holders && v_was.high_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
         return;
@@ -1049,7 +985,7 @@ begin
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
     v_counted_at := greatest(v_sure.high_at, v_was.counted_at);
     execute format($sql$
-        insert into pgtrickle.pgt_inbox_totals as t (inbox_name, event_type, received)
+        insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received)
         select $1, c.event_type, sum(c.received)
         from (
             select i.event_type, count(*) as received
@@ -1058,7 +994,7 @@ begin
             group by i.event_type
             union all
             select d.event_type, -d.received
-            from pgtrickle.pgt_inbox_deltas d
+            from pgtrickle_internal.pgt_inbox_deltas d
             where d.inbox_name = $1 and d.no > $4 and d.received_at >= $2 and d.received_at < $3
         ) c
         group by c.event_type
@@ -1074,25 +1010,26 @@ begin
         into v_received_no
         using v_sure.high_received, v_counted_at, v_sure.high_read_at, v_new.high_read_at + interval '1 second';
     else
-        v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no = v_was.no);
+        v_received_no := (select p.received_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no =
+            v_was.no);
     end if;
 
     -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
     -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
     v_low := greatest(v_was.low_watermark, v_counted_at);
     v_cursor := timestamptz 'epoch' + interval '1 microsecond'
-        * coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass), 0);
+        * coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass), 0);
     v_next := pg_snapshot_xmax(pg_current_snapshot());
     execute format($sql$
-        insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
         select $1, i.event_id, i.received_at, %2$s
         from (
             (
                 select i.event_id
                 from %1$s i
                 where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
-                  and (i.received_at < $5 or pgtrickle.pgt_is_free(i.xmax, $8, $9, null))
-                  and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                  and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $8, $9, null))
+                  and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
                 order by i.received_at, i.event_id
                 limit 1000
             )
@@ -1107,7 +1044,7 @@ begin
                 limit 1000
             ) n
             where n.locker <> '0'::xid and n.processed_at is null and n.retry_count < $6
-              and pgtrickle.pgt_is_free(n.locker, $8, $9, null)
+              and pgtrickle_internal.pgt_is_free(n.locker, $8, $9, null)
         ) p
         join %1$s i on i.event_id = p.event_id
         on conflict (inbox_name, event_id) do nothing
@@ -1122,7 +1059,7 @@ begin
             from %s i
             where i.received_at >= $2 and i.received_at < $3
               and i.processed_at is null and i.retry_count < $4
-              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
             order by i.received_at, i.event_id
             limit 1
         )))
@@ -1132,7 +1069,7 @@ begin
 
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_new.high_read_at not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (
+    insert into pgtrickle_internal.pgt_inbox_progress (
         inbox_name, low_watermark, counted_at, folded_no, received_no, has_folded,
         high_at, high_no, high_read_at, high_received, high_holders, noted_at, cursor_at, stuck_at
     ) values (
@@ -1142,17 +1079,14 @@ begin
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
     );
-    delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
+    delete from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_settle(text) is
-    'Folds the deltas of an inbox, counts what came in, and moves the low watermark forward, so that nobody reads what is done again. '
-    '(Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
 -- pending; returns how many. A retention of zero keeps all.
 -- Reads and deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
-create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
+create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1160,7 +1094,7 @@ create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     set jit = off
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_count bigint;
     v_rows  bigint;
@@ -1186,7 +1120,7 @@ begin
                 for update skip locked
             ) || array(
                 select o.ctid
-                from pgtrickle.pgt_inbox_dead d
+                from pgtrickle_internal.pgt_inbox_dead d
                 join %1$s o on o.event_id = d.event_id
                 where $5 > interval '0' and d.inbox_name = $1 and not d.is_alert and d.alerted in (true, false) -- as the index has it
                   and d.dead_at < $3 - $5 and o.processed_at is null and o.retry_count >= $6
@@ -1196,8 +1130,8 @@ begin
             returning i.event_type, i.received_at, i.processed_at
         ),
         counted as (
-            insert into pgtrickle.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
-            select $1, true, g.event_type, count(*), sum(pgtrickle.pgt_processing_us(g.received_at, g.processed_at))
+            insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
+            select $1, true, g.event_type, count(*), sum(pgtrickle_internal.pgt_processing_us(g.received_at, g.processed_at))
             from gone g
             where g.processed_at is not null
             group by g.event_type
@@ -1210,15 +1144,15 @@ begin
     into v_count
     using p_inbox, p_batch_size, clock_timestamp(),
         coalesce(v_inbox.processed_retention, make_interval(hours =>
-            least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))),
+            least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
-            least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))), v_inbox.max_retries;
+            least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))), v_inbox.max_retries;
 
     -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
     execute format($sql$
         select array(
             select q.event_id
-            from pgtrickle.pgt_inbox_retry_queue q
+            from pgtrickle_internal.pgt_inbox_retry_queue q
             where q.inbox_name = $1
               and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
             limit 10000
@@ -1228,7 +1162,7 @@ begin
     into v_ids
     using p_inbox, v_inbox.max_retries;
     execute format($sql$
-        delete from pgtrickle.pgt_inbox_retry_queue q
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
         where q.inbox_name = $1 and q.event_id = any ($3)
           and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
         $sql$, v_table)
@@ -1237,47 +1171,44 @@ begin
     return v_count + v_rows;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_drain(text, int4) is
-    'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
-    'pending; returns how many. A retention of zero keeps all. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from an inbox from its messages, with writers kept out.
 -- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
-create function pgtrickle.pgt_inbox_rebuild(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_inbox    record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
+    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
     v_counted  timestamptz;
     v_since    bigint;
 begin
     execute format('lock table %s in share row exclusive mode', v_table);
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-    delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-    delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+    perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+    delete from pgtrickle_internal.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
     v_counted := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
     execute format($sql$
-        insert into pgtrickle.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
         select $1, n.event_type, count(*) filter (where n.received_at < $2),
                count(*) filter (where n.processed_at is not null),
                count(*) filter (where n.processed_at is null and n.retry_count >= $3),
-               sum(pgtrickle.pgt_processing_us(n.received_at, n.processed_at))
+               sum(pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at))
         from %s n
         group by n.event_type
         $sql$, v_table)
     using p_inbox, v_counted, v_inbox.max_retries;
 
     -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
-    delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
     if v_inbox.has_delay then
         execute format($sql$
-            insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
             select $1, i.event_id, i.received_at, i.available_at
             from %s i
             where i.processed_at is null and i.retry_count < $2 and i.available_at is not null
@@ -1285,24 +1216,25 @@ begin
         using p_inbox, v_inbox.max_retries;
     end if;
     execute format('select count(*) from %s i where i.received_at >= $1', v_table) into v_since using v_counted;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
-        p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0),
-        coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) - v_since
+        p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass),
+            0),
+        coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) - v_since
     );
-    perform setval(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass, 0, false);
-    perform setval(format('%I.%I', v_inbox.inbox_schema, v_inbox.rescan_after)::regclass, 0, false);
+    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
+    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.rescan_after)::regclass, 0, false);
 
     execute format($sql$
         with gone as (
-            delete from pgtrickle.pgt_inbox_dead d
+            delete from pgtrickle_internal.pgt_inbox_dead d
             where d.inbox_name = $1
               and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
         )
-        insert into pgtrickle.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
         select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
         from %1$s i
-        left join pgtrickle.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
         where i.processed_at is null and i.retry_count >= $2
         on conflict (inbox_name, event_id, is_alert) do update
             set dead_at = excluded.dead_at, alerted = true
@@ -1311,12 +1243,10 @@ begin
     using p_inbox, v_inbox.max_retries;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_rebuild(text) is
-    'Recomputes all that is derived from an inbox from its messages, with writers kept out. (Sluice: shop in pgtrickle)';
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
 -- Reads pgt_inbox_config, pgt_inbox_counted, the inbox; writes pgt_tasks, pgt_inbox_progress, pgt_inbox_dead; notifies pg_trickle_alert.
-create function pgtrickle.pgt_inbox_tick(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1324,7 +1254,7 @@ create function pgtrickle.pgt_inbox_tick(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox   record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_at      record;
     v_counted bigint;
@@ -1336,21 +1266,21 @@ begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %s in access share mode', v_table);
     perform
-    from pgtrickle.pgt_tasks t
+    from pgtrickle_internal.pgt_tasks t
     where t.task = 'inbox ' || p_inbox || ': counts'
     for update skip locked;
     if not found then
         return;
     end if;
     begin
-        perform pgtrickle.pgt_inbox_settle(p_inbox);
-        perform pgtrickle.pgt_finish_attempts(p_inbox);
+        perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
+        perform pgtrickle_internal.pgt_finish_attempts(p_inbox);
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the
         -- backlog is below a thousand.
         select p.* into v_at
-        from pgtrickle.pgt_inbox_progress p
+        from pgtrickle_internal.pgt_inbox_progress p
         where p.inbox_name = p_inbox
         order by p.no desc
         limit 1;
@@ -1358,20 +1288,20 @@ begin
             execute format($sql$
                 select (select count(*) from %1$s i where i.received_at >= $3) + (
                            select coalesce(sum(c.received - c.processed - c.dead_letter), 0)
-                           from pgtrickle.pgt_inbox_counted c
+                           from pgtrickle_internal.pgt_inbox_counted c
                            where c.inbox_name = $1
                        ), count(*)
                 from (
                     (
                         select from %1$s i
                         where i.received_at >= $2 and i.processed_at is null and i.retry_count < $4 and not exists (
-                            select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                            select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
                         )
                         limit 1001
                     )
                     union all
                     (
-                        select from pgtrickle.pgt_inbox_retry_queue q
+                        select from pgtrickle_internal.pgt_inbox_retry_queue q
                         join %1$s i on i.event_id = q.event_id
                         where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                         limit 1001
@@ -1381,7 +1311,7 @@ begin
             into v_counted, v_found
             using p_inbox, v_at.low_watermark, v_at.counted_at, v_inbox.max_retries;
             if v_found <= 1000 and v_found <> v_counted then
-                insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+                insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
                 values (p_inbox, v_at.counted_at, v_at.folded_no, v_at.received_no);
                 raise warning using
                     message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
@@ -1391,19 +1321,19 @@ begin
 
         -- New dead letters are alerted once, those beyond the cap in one sum.
         if v_inbox.with_dead_letter and exists (
-            select from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert
+            select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert
         ) then
-            v_most := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
+            v_most := pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
             -- A notification holds less than 8000 bytes: texts are cut if it would not.
             for v_alert in execute format($sql$
                 with seen as (
-                    update pgtrickle.pgt_inbox_dead d
+                    update pgtrickle_internal.pgt_inbox_dead d
                     set alerted = true
                     where d.inbox_name = $1 and not d.alerted and not d.is_alert
                     returning d.event_id, d.dead_at
                 ),
                 noted as (
-                    insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
+                    insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
                     select $1, s.event_id, true, s.dead_at
                     from seen s
                     on conflict (inbox_name, event_id, is_alert) do nothing
@@ -1433,17 +1363,15 @@ begin
                 );
             end if;
         end if;
-        update pgtrickle.pgt_tasks t
+        update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
         where t.task = 'inbox ' || p_inbox || ': counts';
     exception when others then
-        update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
+        update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
         raise warning using message = 'inbox ' || p_inbox || ': ' || sqlerrm;
     end;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_tick(text) is
-    'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
@@ -1454,7 +1382,7 @@ create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id tex
 as $function$
 begin
     if p_inbox is null or p_inbox not in ('order_events', 'payments') then
-        perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+        perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end if;
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
@@ -1482,7 +1410,7 @@ begin
             hint = 'A message has a type and a payload.';
     end if;
     if p_event_id is null then
-        perform pgtrickle.pgt_inbox(p_inbox);
+        perform pgtrickle_internal.pgt_inbox(p_inbox);
         raise exception using
             errcode = '22023',
             message = 'p_event_id must not be null',
@@ -1506,7 +1434,7 @@ begin
             values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
             on conflict (event_id) do nothing;
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     v_stored := found;
     if p_sequence is not null or p_priority is not null then
@@ -1516,7 +1444,7 @@ begin
             detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
             hint = 'Leave them out, or give the inbox that option in the spec.';
     end if;
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
     values (p_inbox, p_event_type, 1, (not v_stored)::integer);
     return v_stored;
 end;
@@ -1539,7 +1467,7 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
 as $function$
 #variable_conflict use_column
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using
@@ -1556,14 +1484,14 @@ begin
                 select i.* from %1$s i
                 where i.received_at >= $3
                   and i.processed_at is null and i.retry_count < $4
-                  and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                  and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
                 order by i.received_at, i.event_id
                 limit $2
             )
             union all
             (
                 select i.*
-                from pgtrickle.pgt_inbox_retry_queue q
+                from pgtrickle_internal.pgt_inbox_retry_queue q
                 join %1$s i on i.event_id = q.event_id
                 where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
@@ -1574,7 +1502,7 @@ begin
         limit $2
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
     using p_inbox, p_limit, coalesce((
-        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity'), v_inbox.max_retries
     loop
         return next;
@@ -1607,11 +1535,11 @@ begin
     end if;
     case p_inbox
         when 'order_events' then
-            return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
+            return query select * from pgtrickle_internal.order_events_claim(p_limit, p_worker_id, p_total_workers);
         when 'payments' then
-            return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
+            return query select * from pgtrickle_internal.payments_claim(p_limit, p_worker_id, p_total_workers);
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
 end;
 $function$;
@@ -1640,12 +1568,12 @@ begin
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null;
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if found then
         return true;
     end if;
-    v_inbox := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
     execute format('select false from %I.%I i where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
     into v_marked
     using p_event_id;
@@ -1697,12 +1625,12 @@ begin
             )
             returning i.retry_count into v_failures;
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if found then
         return v_failures;
     end if;
-    v_inbox := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
     execute format('select i.processed_at is not null from %I.%I i where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
     into v_processed
     using p_event_id;
@@ -1735,7 +1663,7 @@ create function pgtrickle.replay_inbox_messages(
     language plpgsql
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_count bigint;
 begin
     if (p_event_ids is null) = (p_event_type is null) then
@@ -1774,8 +1702,8 @@ create function pgtrickle.pause_inbox(p_inbox text)
     language plpgsql
 as $function$
 begin
-    perform pgtrickle.pgt_inbox(p_inbox);
-    insert into pgtrickle.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
+    perform pgtrickle_internal.pgt_inbox(p_inbox);
+    insert into pgtrickle_internal.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
 end;
 $function$;
 comment on function pgtrickle.pause_inbox(text) is
@@ -1788,8 +1716,8 @@ create function pgtrickle.resume_inbox(p_inbox text)
     language plpgsql
 as $function$
 begin
-    perform pgtrickle.pgt_inbox(p_inbox);
-    delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox;
+    perform pgtrickle_internal.pgt_inbox(p_inbox);
+    delete from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = p_inbox;
 end;
 $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
@@ -1802,12 +1730,12 @@ create function pgtrickle.inbox_health(p_inbox text)
     stable
 as $function$
 declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     s        record;
     v_age    interval;
     v_status text;
 begin
-    select * into s from pgtrickle.pgt_inbox_summary(p_inbox);
+    select * into s from pgtrickle_internal.pgt_inbox_summary(p_inbox);
     v_age := make_interval(secs => coalesce(s.oldest_pending_age_sec, 0)::float8);
     v_status := case
         when v_age >= v_inbox.critical_pending_age or s.pending_count >= 100000 then 'critical'
@@ -1841,12 +1769,12 @@ as $function$
     select c.inbox_name, format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
            round(extract(epoch from coalesce(
                c.processed_retention, make_interval(hours =>
-                   least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+                   least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
            )) / 3600, 2),
            s.pending_count, s.dlq_count, s.processed_count, s.oldest_pending_age_sec,
            pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
     from pgtrickle.pgt_inbox_config c
-    cross join lateral pgtrickle.pgt_inbox_summary(c.inbox_name) s
+    cross join lateral pgtrickle_internal.pgt_inbox_summary(c.inbox_name) s
 $function$;
 comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
@@ -1862,7 +1790,7 @@ create function pgtrickle.inbox_status(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_errors jsonb;
 begin
     -- Of the last thousand dead letters and the thousand next retries.
@@ -1872,12 +1800,12 @@ begin
             select i.error, count(*) as count
             from (
                 (
-                    select d.event_id from pgtrickle.pgt_inbox_dead d
+                    select d.event_id from pgtrickle_internal.pgt_inbox_dead d
                     where d.inbox_name = $1 and not d.is_alert
                     order by d.alerted desc, d.dead_at desc limit 1000
                 )
                 union
-                (select q.event_id from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
+                (select q.event_id from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
             ) f
             join %s i on i.event_id = f.event_id
             where i.processed_at is null and i.error is not null
@@ -1891,12 +1819,12 @@ begin
     return (
         select to_jsonb(s) || pgtrickle.inbox_health(p_inbox) || jsonb_build_object(
             'errors', v_errors,
-            'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
+            'paused', exists (select from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = p_inbox),
             'tasks', (
                 select jsonb_object_agg(
                            t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
                        )
-                from pgtrickle.pgt_tasks t
+                from pgtrickle_internal.pgt_tasks t
                 where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
             )
         )
@@ -1912,7 +1840,7 @@ comment on function pgtrickle.inbox_status(text) is
 -- Reads pgt_extension; writes pgt_version_history.
 --
 -- Who installs may say by which way, in setting sluice.way of the transaction.
-create function pgtrickle.pgt_note_version()
+create function pgtrickle_internal.pgt_note_version()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1925,7 +1853,7 @@ begin
         -- By format, as most databases have no such function.
         execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'shop';
     end if;
-    insert into pgtrickle.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into pgtrickle_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when v_way is not null then v_way
@@ -1937,7 +1865,7 @@ begin
     from pgtrickle.pgt_extension e
     left join (
         select l.no, l.version, l.digest
-        from pgtrickle.pgt_version_history l
+        from pgtrickle_internal.pgt_version_history l
         order by l.no desc
         limit 1
     ) h on true
@@ -1945,8 +1873,6 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function pgtrickle.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -1986,17 +1912,17 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
+    insert into pgtrickle_internal.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
     from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
-    update pgtrickle.pgt_origin o
+    update pgtrickle_internal.pgt_origin o
     set attached = e.digest, row_xmin = null
     from pgtrickle.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
-    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform pgtrickle.pgt_note_version();
+    update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform pgtrickle_internal.pgt_note_version();
 end;
 $function$;
 comment on function pgtrickle.attach() is
@@ -2004,7 +1930,7 @@ comment on function pgtrickle.attach() is
     'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
+-- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle_internal.pgt_origin.
 create function pgtrickle.detach()
     returns void
     language plpgsql
@@ -2015,14 +1941,14 @@ declare
     v_found record;
 begin
     -- Not while another session attaches or detaches.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
+    lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
     -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
         where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'pgtrickle'::regnamespace
+          and p.pronamespace = 'pgtrickle_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
     loop
@@ -2043,13 +1969,13 @@ create function pgtrickle.after_restore()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    perform pgtrickle.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
+    perform pgtrickle_internal.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
     perform pgtrickle.attach();
-    update pgtrickle.pgt_origin o
+    update pgtrickle_internal.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
+    update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
@@ -2058,7 +1984,7 @@ comment on function pgtrickle.after_restore() is
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
-create function pgtrickle.pgt_check_origin()
+create function pgtrickle_internal.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2071,18 +1997,18 @@ begin
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+    from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
+    lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+    from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known is null or v_known and v_attached is not true then
         perform pgtrickle.attach();
@@ -2091,14 +2017,11 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is
-    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
-    'pgtrickle)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
 -- done meanwhile.
 -- Reads and writes nothing.
-create procedure pgtrickle.pgt_commit()
+create procedure pgtrickle_internal.pgt_commit()
     language plpgsql
 as $procedure$
 begin
@@ -2106,9 +2029,6 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: shop in pgtrickle)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
 -- at once.
@@ -2125,43 +2045,44 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
-    call pgtrickle.pgt_commit();
-    perform pgtrickle.pgt_check_origin();
-    call pgtrickle.pgt_commit();
-    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
+    call pgtrickle_internal.pgt_commit();
+    perform pgtrickle_internal.pgt_check_origin();
+    call pgtrickle_internal.pgt_commit();
+    if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
-    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
+    v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
     foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle.pgt_inbox_tick(v_inbox);
-        call pgtrickle.pgt_commit();
+        perform pgtrickle_internal.pgt_inbox_tick(v_inbox);
+        call pgtrickle_internal.pgt_commit();
 
         -- Retention, in batches.
-        update pgtrickle.pgt_tasks t
+        update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
         where t.task = (
             select d.task
-            from pgtrickle.pgt_tasks d
+            from pgtrickle_internal.pgt_tasks d
             where d.task = 'inbox ' || v_inbox || ': retention'
               and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
             for update skip locked
         );
         if found then
-            call pgtrickle.pgt_commit();
+            call pgtrickle_internal.pgt_commit();
             loop
                 begin
-                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_inbox, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox ||
+                        ': retention';
                     raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
                 end;
-                call pgtrickle.pgt_commit();
+                call pgtrickle_internal.pgt_commit();
                 exit when v_rows < v_batch;
             end loop;
         end if;
-        call pgtrickle.pgt_commit();
+        call pgtrickle_internal.pgt_commit();
     end loop;
 end;
 $procedure$;
@@ -2182,21 +2103,21 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
-    perform pgtrickle.pgt_check_origin();
-    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
+    perform pgtrickle_internal.pgt_check_origin();
+    if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
-    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
+    v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
     foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle.pgt_inbox_tick(v_inbox);
+        perform pgtrickle_internal.pgt_inbox_tick(v_inbox);
 
         -- Retention, in batches.
-        update pgtrickle.pgt_tasks t
+        update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
         where t.task = (
             select d.task
-            from pgtrickle.pgt_tasks d
+            from pgtrickle_internal.pgt_tasks d
             where d.task = 'inbox ' || v_inbox || ': retention'
               and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
             for update skip locked
@@ -2205,10 +2126,11 @@ begin
             -- One transaction: a bounded part of the work, the rest waits for the next pass.
             for v_round in 1..100 loop
                 begin
-                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_inbox, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox ||
+                        ': retention';
                     raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
                 end;
                 exit when v_rows < v_batch;
@@ -2286,39 +2208,25 @@ comment on table pgtrickle.order_events is
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
 
 -- Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970.
-create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is
-    'Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_claim_cursor minvalue 0 start 0;
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
-create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is
-    'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_rescan_after minvalue 0 start 0;
 
 -- Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
-create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_alone_until is
-    'Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their '
-    'rollback. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_alone_until minvalue 0 start 0;
 
 -- What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
-create sequence pgtrickle.order_events_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_high_watermark is
-    'What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_high_watermark minvalue 0 start 0;
 
 -- How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
-create sequence pgtrickle.order_events_received minvalue 0 start 1;
-comment on sequence pgtrickle.order_events_received is
-    'How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for '
-    'it. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_received minvalue 0 start 1;
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- Reads pgtrickle_internal.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 --
 -- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle.order_events_inserted()
+create function pgtrickle_internal.order_events_inserted()
     returns trigger
     language plpgsql
     security definer
@@ -2326,38 +2234,35 @@ create function pgtrickle.order_events_inserted()
 as $function$
 declare
     v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.order_events_high_watermark'::regclass));
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass));
 begin
     if v_is_late then
         v_counted := coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
         ), '-infinity');
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values ('order_events', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
 
     if new.processed_at is not null then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('order_events', new.event_type, 1, pgtrickle.pgt_processing_us(new.received_at, new.processed_at));
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
+        values ('order_events', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
     elsif new.retry_count >= 3 then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values ('order_events', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is
-    'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
-    'pgtrickle)';
-revoke execute on function pgtrickle.order_events_inserted() from public;
+revoke execute on function pgtrickle_internal.order_events_inserted() from public;
 
 -- Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.order_events; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.order_events_updated()
+create function pgtrickle_internal.order_events_updated()
     returns trigger
     language plpgsql
     security definer
@@ -2371,11 +2276,13 @@ begin
     -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
     -- as much as all the rest.
     if not exists (select from new_rows offset 1) then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
         select 'order_events', n.event_type,
                (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
                (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
-               pgtrickle.pgt_processing_us(n.received_at, n.processed_at) - pgtrickle.pgt_processing_us(o.received_at, o.processed_at),
+               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
+                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
                (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
                (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
         from new_rows n, old_rows o
@@ -2384,11 +2291,12 @@ begin
     end if;
     if v_listed is null then
         with d as (
-            insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+            insert into pgtrickle_internal.pgt_inbox_deltas
+                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
             select 'order_events', c.event_type,
                    coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                    coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-                   sum(c.mult * pgtrickle.pgt_processing_us(c.received_at, c.processed_at)),
+                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
                    coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                    count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
             from (
@@ -2404,8 +2312,8 @@ begin
     end if;
 
     -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
-    if (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
-        delete from pgtrickle.pgt_inbox_retry_queue q
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'order_events' and q.event_id = o.event_id
           and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
@@ -2413,17 +2321,17 @@ begin
     end if;
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         select 'order_events', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     if v_died > 0 then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
         select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict do nothing;
-        delete from pgtrickle.pgt_inbox_dead d
+        delete from pgtrickle_internal.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'order_events' and d.event_id = o.event_id
           and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
@@ -2432,55 +2340,53 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_updated() is
-    'Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
-revoke execute on function pgtrickle.order_events_updated() from public;
+revoke execute on function pgtrickle_internal.order_events_updated() from public;
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated after update on pgtrickle.order_events
     referencing old table as old_rows new table as new_rows
-    for each statement execute function pgtrickle.order_events_updated();
+    for each statement execute function pgtrickle_internal.order_events_updated();
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted after delete on pgtrickle.order_events
     referencing old table as old_rows
-    for each statement execute function pgtrickle.pgt_inbox_changed('order_events');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
 create trigger sluice_inserted after insert on pgtrickle.order_events
     for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_high_watermark'::regclass))) is not true
-        or nextval('pgtrickle.order_events_received'::regclass) is null -- never
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass))) is not true
+        or nextval('pgtrickle_internal.order_events_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle.order_events_inserted();
+    execute function pgtrickle_internal.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved after update of event_type, received_at on pgtrickle.order_events
     for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.pgt_inbox_changed('order_events', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'moved');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated after truncate on pgtrickle.order_events
-    for each statement execute function pgtrickle.pgt_inbox_changed('order_events', 'pgtrickle.order_events_received');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'pgtrickle_internal.order_events_received');
 alter table pgtrickle.order_events enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied after update or delete on pgtrickle.order_events
-    for each row execute function pgtrickle.pgt_inbox_changed('order_events');
+    for each row execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor;
--- writes pgt_inbox_deltas.
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves
+-- pgtrickle_internal.order_events_claim_cursor; writes pgt_inbox_deltas.
 --
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
 -- behind it are found through the retry queue or, when a claim comes out short, by looking back.
-create function pgtrickle.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
+create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
@@ -2526,31 +2432,32 @@ begin
                    limit 8
                ) i
                where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
-                 and pgtrickle.pgt_is_free(i.xmax, v_next, v_base, v_own) and
-                     (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
-                     is null
+                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
+                     (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+                     i.event_id) is null
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
-        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
-               exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
+        select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
+               exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
                coalesce((
-                   select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+                   select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no
+                       desc limit 1
                ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
-        from pgtrickle.order_events_claim_cursor c
+        from pgtrickle_internal.order_events_claim_cursor c
     ) k
     left join (
         select d.last_at, d.last_id
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = 'order_events' and d.last_at is not null
         order by d.no desc
         limit 1
     ) m on true;
     if v_paused then
         return;
-    elsif (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) >
-        extract(epoch from v_now) then
+    elsif (v_retries or v_given_back or p_total_workers is not null) and
+        (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -2558,20 +2465,20 @@ begin
     if v_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-            from pgtrickle.pgt_inbox_retry_queue q
+            from pgtrickle_internal.pgt_inbox_retry_queue q
             join pgtrickle.order_events i on i.event_id = q.event_id
             where q.inbox_name = 'order_events' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and pgtrickle.pgt_is_free(i.xmax, v_next, v_base, v_own)
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle_internal.order_events_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2598,17 +2505,17 @@ begin
             from pgtrickle.order_events i
             where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
               and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
-              and pgtrickle.pgt_is_free(i.xmax, v_next, v_base, v_own)
-              and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id
-                  = i.event_id) is null)
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
+              and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
+                  q.event_id = i.event_id) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id
             limit p_limit - v_count
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle_internal.order_events_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2619,18 +2526,19 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.order_events_rescan_after'::regclass,
+                perform setval('pgtrickle_internal.order_events_rescan_after'::regclass,
                     greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
             exit;
         elsif v_count > v_rows and p_total_workers is null then
             -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-            perform setval('pgtrickle.order_events_claim_cursor'::regclass,
+            perform setval('pgtrickle_internal.order_events_claim_cursor'::regclass,
                 greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-            from pgtrickle.order_events_claim_cursor c;
+            from pgtrickle_internal.order_events_claim_cursor c;
             -- The cursor cannot tell messages of one moment from each other.
             if received_at = v_from_at then
-                insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values
+                    ('order_events', received_at, event_id);
             end if;
         end if;
 
@@ -2638,26 +2546,23 @@ begin
         -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
         exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
         exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
-            (select r.last_value from pgtrickle.order_events_rescan_after r);
+            (select r.last_value from pgtrickle_internal.order_events_rescan_after r);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
         v_from_at := v_low;
         v_from_id := '';
-        if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+        if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
             p_limit := least(p_limit, greatest(v_count, 1));
         end if;
     end loop;
 
     -- There may be others behind one that has become a dead letter.
     if v_count = 0 and v_died then
-        return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
+        return query select * from pgtrickle_internal.order_events_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is
-    'Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order. (Sluice: shop '
-    'in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 --
@@ -2669,17 +2574,18 @@ create view pgtrickle.order_events_pending as
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
-        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
+      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+          i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_retry_queue q
+from pgtrickle_internal.pgt_inbox_retry_queue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where q.inbox_name = 'order_events'
   and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
@@ -2690,7 +2596,7 @@ comment on view pgtrickle.order_events_pending is
 create view pgtrickle.order_events_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_dead d
+from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where d.inbox_name = 'order_events' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.order_events_dlq is
@@ -2705,7 +2611,7 @@ select c.event_type,
        round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
     select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle.pgt_inbox_counted p
+    from pgtrickle_internal.pgt_inbox_counted p
     where p.inbox_name = 'order_events'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
@@ -2714,7 +2620,7 @@ from (
         select i.event_type
         from pgtrickle.order_events i
         where i.received_at >= coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
         ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
@@ -2725,11 +2631,11 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_stats is
     'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-select setval('pgtrickle.order_events_high_watermark'::regclass, 0);
+select setval('pgtrickle_internal.order_events_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
-grant select on sequence pgtrickle.order_events_high_watermark to public;
-grant usage on sequence pgtrickle.order_events_received to public;
+grant select on sequence pgtrickle_internal.order_events_high_watermark to public;
+grant usage on sequence pgtrickle_internal.order_events_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -2743,8 +2649,8 @@ insert into pgtrickle.pgt_inbox_config (
     'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark',
         'order_events_received'
 );
-insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: counts');
-insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: retention');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');
 
 -- Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.
 --
@@ -2777,39 +2683,25 @@ comment on table pgtrickle.payments is 'Messages of inbox payments: one row each
 create index payments_order on pgtrickle.payments (received_at, event_id);
 
 -- Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970.
-create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is
-    'Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970. (Sluice: '
-    'shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_claim_cursor minvalue 0 start 0;
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
-create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is
-    'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_rescan_after minvalue 0 start 0;
 
 -- Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
-create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.payments_alone_until is
-    'Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_alone_until minvalue 0 start 0;
 
 -- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
-create sequence pgtrickle.payments_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.payments_high_watermark is
-    'What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_high_watermark minvalue 0 start 0;
 
 -- How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
-create sequence pgtrickle.payments_received minvalue 0 start 1;
-comment on sequence pgtrickle.payments_received is
-    'How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_received minvalue 0 start 1;
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- Reads pgtrickle_internal.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 --
 -- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle.payments_inserted()
+create function pgtrickle_internal.payments_inserted()
     returns trigger
     language plpgsql
     security definer
@@ -2817,38 +2709,35 @@ create function pgtrickle.payments_inserted()
 as $function$
 declare
     v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.payments_high_watermark'::regclass));
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass));
 begin
     if v_is_late then
         v_counted := coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
         ), '-infinity');
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values ('payments', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
 
     if new.processed_at is not null then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('payments', new.event_type, 1, pgtrickle.pgt_processing_us(new.received_at, new.processed_at));
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
+        values ('payments', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
     elsif new.retry_count >= 3 then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values ('payments', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is
-    'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
-    'pgtrickle)';
-revoke execute on function pgtrickle.payments_inserted() from public;
+revoke execute on function pgtrickle_internal.payments_inserted() from public;
 
 -- Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.payments; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.payments_updated()
+create function pgtrickle_internal.payments_updated()
     returns trigger
     language plpgsql
     security definer
@@ -2862,11 +2751,13 @@ begin
     -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
     -- as much as all the rest.
     if not exists (select from new_rows offset 1) then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
         select 'payments', n.event_type,
                (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
                (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
-               pgtrickle.pgt_processing_us(n.received_at, n.processed_at) - pgtrickle.pgt_processing_us(o.received_at, o.processed_at),
+               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
+                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
                (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
                (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
         from new_rows n, old_rows o
@@ -2875,11 +2766,12 @@ begin
     end if;
     if v_listed is null then
         with d as (
-            insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+            insert into pgtrickle_internal.pgt_inbox_deltas
+                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
             select 'payments', c.event_type,
                    coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                    coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-                   sum(c.mult * pgtrickle.pgt_processing_us(c.received_at, c.processed_at)),
+                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
                    coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                    count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
             from (
@@ -2895,25 +2787,25 @@ begin
     end if;
 
     -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
-    if (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
-        delete from pgtrickle.pgt_inbox_retry_queue q
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'payments' and q.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
     end if;
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         select 'payments', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     if v_died > 0 then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
         select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict do nothing;
-        delete from pgtrickle.pgt_inbox_dead d
+        delete from pgtrickle_internal.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'payments' and d.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
@@ -2921,55 +2813,53 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is
-    'Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
-revoke execute on function pgtrickle.payments_updated() from public;
+revoke execute on function pgtrickle_internal.payments_updated() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated after update on pgtrickle.payments
     referencing old table as old_rows new table as new_rows
-    for each statement execute function pgtrickle.payments_updated();
+    for each statement execute function pgtrickle_internal.payments_updated();
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted after delete on pgtrickle.payments
     referencing old table as old_rows
-    for each statement execute function pgtrickle.pgt_inbox_changed('payments');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
 create trigger sluice_inserted after insert on pgtrickle.payments
     for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_high_watermark'::regclass))) is not true
-        or nextval('pgtrickle.payments_received'::regclass) is null -- never
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass))) is not true
+        or nextval('pgtrickle_internal.payments_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle.payments_inserted();
+    execute function pgtrickle_internal.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved after update of event_type, received_at on pgtrickle.payments
     for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.pgt_inbox_changed('payments', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated after truncate on pgtrickle.payments
-    for each statement execute function pgtrickle.pgt_inbox_changed('payments', 'pgtrickle.payments_received');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments', 'pgtrickle_internal.payments_received');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied after update or delete on pgtrickle.payments
-    for each row execute function pgtrickle.pgt_inbox_changed('payments');
+    for each row execute function pgtrickle_internal.pgt_inbox_changed('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes
--- pgt_inbox_deltas.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle_internal.payments_claim_cursor;
+-- writes pgt_inbox_deltas.
 --
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
 -- behind it are found through the retry queue or, when a claim comes out short, by looking back.
-create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
+create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
@@ -3015,31 +2905,32 @@ begin
                    limit 8
                ) i
                where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
-                 and pgtrickle.pgt_is_free(i.xmax, v_next, v_base, v_own) and
-                     (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is
-                     null
+                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
+                     (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
+                     i.event_id) is null
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
-        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
-               exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
+        select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
+               exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
                coalesce((
-                   select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+                   select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
+                       limit 1
                ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
-        from pgtrickle.payments_claim_cursor c
+        from pgtrickle_internal.payments_claim_cursor c
     ) k
     left join (
         select d.last_at, d.last_id
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = 'payments' and d.last_at is not null
         order by d.no desc
         limit 1
     ) m on true;
     if v_paused then
         return;
-    elsif (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) >
-        extract(epoch from v_now) then
+    elsif (v_retries or v_given_back or p_total_workers is not null) and
+        (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -3047,19 +2938,20 @@ begin
     if v_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-            from pgtrickle.pgt_inbox_retry_queue q
+            from pgtrickle_internal.pgt_inbox_retry_queue q
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and pgtrickle.pgt_is_free(i.xmax, v_next, v_base, v_own)
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
+                    'pgtrickle_internal.payments_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -3086,16 +2978,17 @@ begin
             from pgtrickle.payments i
             where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
               and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
-              and pgtrickle.pgt_is_free(i.xmax, v_next, v_base, v_own)
-              and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
-                  i.event_id) is null)
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
+              and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and
+                  q.event_id = i.event_id) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id
             limit p_limit - v_count
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
+                    'pgtrickle_internal.payments_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -3106,18 +2999,18 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.payments_rescan_after'::regclass,
+                perform setval('pgtrickle_internal.payments_rescan_after'::regclass,
                     greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
             exit;
         elsif v_count > v_rows and p_total_workers is null then
             -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-            perform setval('pgtrickle.payments_claim_cursor'::regclass,
+            perform setval('pgtrickle_internal.payments_claim_cursor'::regclass,
                 greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-            from pgtrickle.payments_claim_cursor c;
+            from pgtrickle_internal.payments_claim_cursor c;
             -- The cursor cannot tell messages of one moment from each other.
             if received_at = v_from_at then
-                insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
             end if;
         end if;
 
@@ -3125,26 +3018,23 @@ begin
         -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
         exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
         exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
-            (select r.last_value from pgtrickle.payments_rescan_after r);
+            (select r.last_value from pgtrickle_internal.payments_rescan_after r);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
         v_from_at := v_low;
         v_from_id := '';
-        if (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+        if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
             p_limit := least(p_limit, greatest(v_count, 1));
         end if;
     end loop;
 
     -- There may be others behind one that has become a dead letter.
     if v_count = 0 and v_died then
-        return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
+        return query select * from pgtrickle_internal.payments_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is
-    'Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order. (Sluice: shop in '
-    'pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 --
@@ -3156,17 +3046,17 @@ create view pgtrickle.payments_pending as
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
-        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
+      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_retry_queue q
+from pgtrickle_internal.pgt_inbox_retry_queue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where q.inbox_name = 'payments'
   and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
@@ -3177,7 +3067,7 @@ comment on view pgtrickle.payments_pending is
 create view pgtrickle.payments_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_dead d
+from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
@@ -3191,7 +3081,7 @@ select c.event_type,
        round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
     select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle.pgt_inbox_counted p
+    from pgtrickle_internal.pgt_inbox_counted p
     where p.inbox_name = 'payments'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
@@ -3200,7 +3090,7 @@ from (
         select i.event_type
         from pgtrickle.payments i
         where i.received_at >= coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
         ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
@@ -3211,11 +3101,11 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_stats is
     'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-select setval('pgtrickle.payments_high_watermark'::regclass, 0);
+select setval('pgtrickle_internal.payments_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
-grant select on sequence pgtrickle.payments_high_watermark to public;
-grant usage on sequence pgtrickle.payments_received to public;
+grant select on sequence pgtrickle_internal.payments_high_watermark to public;
+grant usage on sequence pgtrickle_internal.payments_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -3228,10 +3118,10 @@ insert into pgtrickle.pgt_inbox_config (
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'payments_claim_cursor', 'payments_rescan_after', 'payments_alone_until', 'payments_high_watermark', 'payments_received'
 );
-insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
-insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '673148e1464e0571ec5ae608402b29cc', 'plain');
+values ('shop', '1.0.0', '23f4417132d846f79330864123bfde8d', 'plain');
 select pgtrickle.attach();
 
 commit;
