@@ -85,7 +85,7 @@ func CompareData(ctx context.Context, conn *pgx.Conn, schema string) (*ComparedD
 func tablesToCompare(in reader, found Installed) ([]ComparedTable, error) {
 	tables, err := collectIf[ComparedTable](in, "pgt_stream_tables", `
 		select c.stream_table as name, c.effective_mode as mode, '' as outcome, null::bigint as missing, null::bigint as extra, '' as detail
-		from %[2]s_internal.pgt_stream_table_config c
+		from %[2]s.pgt_stream_table_config c
 		order by c.refresh_order`)
 	if err != nil || len(tables) == 0 {
 		return []ComparedTable{}, err

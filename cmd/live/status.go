@@ -237,35 +237,39 @@ const (
 	tasksQuery = `
 		select t.task, t.runs, t.last_error,
 		       extract(epoch from clock_timestamp() - nullif(t.last_run_at, '-infinity'))::float8 as last_run_age_seconds
-		from %[2]s_internal.pgt_tasks t
+		from %[2]s.pgt_tasks t
 		order by t.task`
 
 	streamTablesQuery = `
 		with waiting as (
 		    select w.stream_table, sum(w.waiting)::bigint as waiting
-		    from %[2]s_internal.pgt_waiting() w
+		    from %[2]s.pgt_waiting() w
 		    group by w.stream_table
 		)
 		select c.stream_table as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
 		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
 		from %[1]s.pgt_stream_tables t
-		join %[2]s_internal.pgt_stream_table_config c using (pgt_schema, pgt_name)
+		join %[2]s.pgt_stream_table_config c using (pgt_schema, pgt_name)
 		left join waiting w on w.stream_table = c.stream_table
 		order by c.refresh_order`
 
 	inboxesQuery = `
 		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,
 		       case when s.pending_count > 0 then s.oldest_pending_age_sec::float8 end as oldest_pending_age_seconds, s.total_bytes, h.health ->> 'status' as health,
-		       exists (select from %[2]s_internal.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
+		       exists (select from %[2]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
 		from %[1]s.inbox_status() s
 		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
 		order by s.inbox_name`
 
 	missingQuery = `
-		select c.inbox_name, format('%%I.%%I', c.inbox_schema, r.relation) as relation
+		select c.inbox_name, r.relation
 		from %[1]s.pgt_inbox_config c
-		cross join lateral unnest(array[c.inbox_table, c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) r (relation)
-		where to_regclass(format('%%I.%%I', c.inbox_schema, r.relation)) is null
+		cross join lateral (
+		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
+		    union all
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) s (name)
+		) r (relation)
+		where to_regclass(r.relation) is null
 		order by c.inbox_name, relation`
 
 	inboxQuery = `
@@ -291,13 +295,14 @@ const (
 
 	gapsQuery = `
 		select h.outbox_name as outbox, min(h.first_id) as first_id, h.pid, h.gid, extract(epoch from clock_timestamp() - min(h.since))::float8 as age_seconds
-		from %[2]s_internal.pgt_gap_holders() h
+		from %[2]s.pgt_gap_holders() h
 		group by h.outbox_name, h.pid, h.gid
 		order by h.outbox_name, min(h.since)`
 )
 
 func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
-	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(generator.InternalSchema(in.schema))), args...)
+	internal := generator.InternalSchema(in.schema)
+	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(internal), sqltext.Literal(internal)), args...)
 	if err != nil {
 		return nil, err
 	}

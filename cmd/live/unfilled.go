@@ -16,8 +16,8 @@ type Unfilled struct{ Name, Why string }
 const unfilledQuery = `
 select c.stream_table,
        case when t.status = 'suspended' then 'suspended: ' else '' end || coalesce(t.last_error, '')
-from %[2]s_internal.pgt_stream_table_state s
-join %[2]s_internal.pgt_stream_table_config c using (stream_table)
+from %[2]s.pgt_stream_table_state s
+join %[2]s.pgt_stream_table_config c using (stream_table)
 join %[1]s.pgt_stream_tables t using (pgt_schema, pgt_name)
 where s.seen is null or s.logged
 order by c.refresh_order`

@@ -26,8 +26,8 @@ func (v *verifier) follow(ctx context.Context, conn *pgx.Conn) ([]*follower, err
 	}
 	rows, err := conn.Query(ctx, fmt.Sprintf(`
 select o.outbox_name, o.stream_table, format('%%I.%%I', o.outbox_schema, o.delta_rows_table_name)
-from %[2]s_internal.pgt_outboxes o
-join %[2]s_internal.pgt_outbox_state s using (outbox_name)
+from %[2]s.pgt_outboxes o
+join %[2]s.pgt_outbox_state s using (outbox_name)
 where o.kind = 'stream_table' and not o.immediate`, v.schema(), v.internal()))
 	if err != nil {
 		return nil, err

@@ -267,9 +267,9 @@ declare
 begin
     for v_name in
         select o.stream_table
-        from %[2]s_internal.pgt_outboxes o
+        from %[2]s.pgt_outboxes o
         where o.kind = 'stream_table' and not o.immediate
-          and not exists (select from %[2]s_internal.pgt_outbox_state s where s.outbox_name = o.outbox_name)
+          and not exists (select from %[2]s.pgt_outbox_state s where s.outbox_name = o.outbox_name)
     loop
         perform %[1]s.enable_outbox(v_name);
     end loop;
