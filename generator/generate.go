@@ -171,7 +171,7 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_attempts.sql", slot)
 	}
 	for _, name := range []string{
-		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_finish_attempts", "pgt_inbox_changed", "pgt_inbox_summary",
+		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_changed", "pgt_inbox_summary",
 		"pgt_inbox_fold", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
 	} {
 		b.add("inbox/"+name+".sql", view)

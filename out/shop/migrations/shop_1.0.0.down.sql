@@ -159,7 +159,6 @@ drop function pgtrickle_internal.pgt_inbox_settle(text);
 drop function pgtrickle_internal.pgt_inbox_fold(text);
 drop function pgtrickle_internal.pgt_inbox_summary(text);
 drop function pgtrickle_internal.pgt_inbox_changed();
-drop function pgtrickle_internal.pgt_finish_attempts(text);
 drop function pgtrickle_internal.pgt_count_attempt(text, text, xid, regclass);
 drop function pgtrickle_internal.pgt_processing_us(timestamptz, timestamptz);
 drop function pgtrickle_internal.pgt_is_free(xid, int8, int8, int8);

@@ -584,7 +584,7 @@ begin
 
     perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
-        -- This transaction may be rolled back, too: see pgt_finish_attempts.
+        -- This transaction may be rolled back, too: see pgt_inbox_tick.
         execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
             v_inbox.inbox_schema, v_inbox.inbox_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
@@ -596,52 +596,6 @@ begin
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
-end;
-$function$;
-
--- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back.
--- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle_internal.pgt_attempts_0 and so on.
-create function pgtrickle_internal.pgt_finish_attempts(p_inbox text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_hashes bigint[];
-    v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
-begin
-    -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
-    select array_agg(s.hash) filter (
-               where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
-           )
-    into v_hashes
-    from (
-        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
-        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
-    ) s
-    where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
-    if v_hashes is null then
-        return;
-    end if;
-    -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
-    execute format($sql$
-        update %1$s i
-        set retry_count = greatest(i.retry_count, $3), error = $4
-        where i.event_id = any (array(
-            select o.event_id
-            from pgtrickle.inbox_pending($1, 10000) f
-            join %1$s o on o.event_id = f.event_id
-            where ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303) = any ($2)
-              and o.processed_at is null and o.retry_count < $3
-            for update of o skip locked
-        ))
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
 end;
 $function$;
 
@@ -1244,8 +1198,9 @@ begin
 end;
 $function$;
 
--- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
--- Reads pgt_inbox_config, pgt_inbox_counted, the inbox; writes pgt_tasks, pgt_inbox_progress, pgt_inbox_dead; notifies pg_trickle_alert.
+-- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
+-- Reads pgt_inbox_counted; writes pgt_tasks, pgt_inbox_progress, the inbox, pgtrickle_internal.pgt_attempts_0 and so on, pgt_inbox_dead;
+-- notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
@@ -1256,6 +1211,8 @@ as $function$
 declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_now     bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+    v_hashes  bigint[];
     v_at      record;
     v_counted bigint;
     v_found   bigint;
@@ -1274,7 +1231,37 @@ begin
     end if;
     begin
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
-        perform pgtrickle_internal.pgt_finish_attempts(p_inbox);
+
+        -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
+        -- once: another attempt says so, and an age at which others may have its slot.
+        select array_agg(s.hash) filter (
+                   where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
+               )
+        into v_hashes
+        from (
+            select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from generate_series(0, 7) n
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
+        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
+        ) s
+        where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
+        if v_hashes is not null then
+            -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
+            execute format($sql$
+                update %1$s i
+                set retry_count = greatest(i.retry_count, $3), error = $4
+                where i.event_id = any (array(
+                    select o.event_id
+                    from pgtrickle.inbox_pending($1, 10000) f
+                    join %1$s o on o.event_id = f.event_id
+                    where o.processed_at is null and o.retry_count < $3 and (
+                        ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303)
+                    ) = any ($2)
+                    for update of o skip locked
+                ))
+                $sql$, v_table)
+            using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
+        end if;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the
@@ -3121,7 +3108,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '23f4417132d846f79330864123bfde8d', 'plain');
+values ('shop', '1.0.0', 'd9704dec4f750a1cb893d93a42462506', 'plain');
 select pgtrickle.attach();
 
 commit;
