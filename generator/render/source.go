@@ -160,12 +160,9 @@ type Read struct {
 	Kind       string   // table, view or other
 	Made       bool     // a stream table
 	Part       bool     // below another table
-	Triggers   []string // of ours on it
-	Always     []string // those of them that fire for statements of replicas, too
 	Columns    []string // that any of them reads; none: not known
 	Log        *Source  // nil if no refresh follows its changes
-	Pending    *Name    // nil if no stream table in immediate mode follows it
-	AttachFn   Name     // makes that, and the triggers that write it
+	Pending    *Capture // nil if no stream table in immediate mode follows it
 	Readers    []Name
 	Needs      []Need // of each reader
 }
@@ -187,11 +184,6 @@ func (r Read) ID() string { return r.Table.Plain() }
 // Schema returns the extension's schema as SQL.
 func (r Read) Schema() string { return sqltext.Ident(r.SchemaName) }
 
-// FoundByKey reports whether rows of a reader are found by its key.
-func (r Read) FoundByKey() bool {
-	return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
-}
-
 // ReaderNames are the readers as the catalog has them.
 func (r Read) ReaderNames() []string { return plain(r.Readers) }
 
@@ -206,6 +198,14 @@ func plain(names []Name) []string {
 
 // IndexNames are the names of the indexes of its change log.
 func (s Source) IndexNames() []string { return []string{s.XidIndex.Name, s.MarkIndex.Name} }
+
+// MadeTriggers are the triggers that write its change log; none where refreshes do.
+func (s Source) MadeTriggers() []string {
+	if s.Made {
+		return nil
+	}
+	return s.Triggers.Names()
+}
 
 // CaptureName is the name of the function that its triggers call; empty if it has none.
 func (s Source) CaptureName() string {
