@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 

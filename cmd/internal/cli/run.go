@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/live"
 )
 
 func newRun() *cobra.Command {

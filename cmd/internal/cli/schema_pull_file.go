@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/pull"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/pull"
 )
 
 // destination is the file to write; empty for standard output, with a note where a spec lets one expect a file.

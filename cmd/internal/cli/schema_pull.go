@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/pull"
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/pull"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/drift"
 )
 
 // Report is how a database differs from what a spec makes: by hand, and by version.

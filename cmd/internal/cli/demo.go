@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/internal/demo"
+	"github.com/pgsluice/sluice/cmd/internal/demo"
 )
 
 // Limits of the demo's options. A server has a hundred connections.

@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/drift"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/demo"
+	"github.com/pgsluice/sluice/cmd/internal/demo"
 )
 
 // TestDemoStatus: what ends the demo decides the exit status.

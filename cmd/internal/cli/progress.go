@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/live"
 )
 
 // lastLine is the bottom line of a terminal, which shows how far something has come.

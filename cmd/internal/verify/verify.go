@@ -14,10 +14,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/internal/drift"
+	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/drift"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/live"
 )
 
 func newHistory() *cobra.Command {

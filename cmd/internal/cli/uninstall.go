@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/live"
 )
 
 func newUninstall() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/verify"
 	"github.com/pgsluice/sluice/generator/artifact"
-	"github.com/pgsluice/sluice/internal/verify"
 )
 
 // mostRounds of random changes can be asked for.

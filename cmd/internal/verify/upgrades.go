@@ -6,9 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 )
 
 // upgraded installs a released version, fills its sources, upgrades it, and compares the catalog with that of a fresh install and each stream

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/sandbox"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/specs"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/internal/sandbox"
 )
 
 // Options say what a run is like.

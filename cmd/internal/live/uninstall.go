@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/drift"
 )
 
 // Loss is the data that removing an extension would delete.

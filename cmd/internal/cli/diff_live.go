@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
-	"github.com/pgsluice/sluice/internal/live"
 )
 
 // diffLive prints how a database differs from the spec; a difference is exit status 1.

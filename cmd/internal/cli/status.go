@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/live"
 )
 
 // watchEvery is the time between two looks of --watch.
