@@ -1,4 +1,7 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
+//
+// Files call downwards: objects, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
+// drop, build, sections, mentions, problems.
 package objects
 
 import (

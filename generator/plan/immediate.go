@@ -9,16 +9,10 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
-	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
 // Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
-
-// immediate reports whether a stream table is in immediate mode.
-func (p *planner) immediate(n int) bool {
-	return p.spec.StreamTables[n].RefreshMode == spec.RefreshImmediate
-}
 
 // capture notes which columns of which tables a stream table in immediate mode reads.
 func (p *planner) capture(n int) {
@@ -33,28 +27,6 @@ func (p *planner) capture(n int) {
 		setColumns(&c.Source, r, inOrder(r, union(c.ColumnList, columnsRead(view, r))))
 		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
 	}
-}
-
-// tablesOf are the tables that a view reads, each once.
-func tablesOf(view *ivm.View) []*catalog.Relation {
-	var tables []*catalog.Relation
-	for _, read := range leaves(view) {
-		if !slices.Contains(tables, read.Table) {
-			tables = append(tables, read.Table)
-		}
-	}
-	return tables
-}
-
-// leaves are the places at which a view reads a relation.
-func leaves(view *ivm.View) []*algebra.Source {
-	var all []*algebra.Source
-	algebra.Walk(view.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok {
-			all = append(all, read)
-		}
-	})
-	return all
 }
 
 func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
@@ -126,27 +98,6 @@ func (p *planner) part(view *ivm.View, r *catalog.Relation) render.Source {
 	source := p.captures[r].Source
 	setColumns(&source, r, columnsRead(view, r))
 	return source
-}
-
-// setColumns says which columns of a relation are read.
-func setColumns(s *render.Source, r *catalog.Relation, names []string) {
-	s.ColumnList, s.TypeList, s.VariedList, s.ComparableList = names, nil, nil, nil
-	for _, name := range names {
-		c := r.Columns[r.Column(name)]
-		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
-		s.ComparableList = append(s.ComparableList, c.Equality.Comparable())
-	}
-}
-
-// readers are the stream tables that follow one by its changes.
-func (p *planner) readers(n int) []int {
-	var readers []int
-	for m := range p.compiled.reads {
-		if slices.Contains(p.compiled.reads[m], n) && (p.immediate(m) || p.incremental(m)) {
-			readers = append(readers, m)
-		}
-	}
-	return readers
 }
 
 // completeCaptures says what each table's triggers maintain.
@@ -225,14 +176,6 @@ func (p *planner) byEvent(t *render.StreamTable, lines func(ivm.Tables, ivm.Even
 		all[string(e)] = p.reading(t, "", func(tables ivm.Tables) []string { return lines(tables, e) }, inStatement)
 	}
 	return all
-}
-
-// follows reports whether a stream table changes with a table in the same statement.
-func (p *planner) follows(n int, r *catalog.Relation) bool {
-	if slices.Contains(tablesOf(p.compiled.views[n]), r) {
-		return true
-	}
-	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
 }
 
 // lockKey is the key of an advisory lock. It is made of the first name: writers may hold it while an upgrade waits to give another.

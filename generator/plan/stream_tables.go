@@ -103,62 +103,6 @@ func contains(group []render.StreamTable, t render.StreamTable) bool {
 	return slices.ContainsFunc(group, func(g render.StreamTable) bool { return g.Table == t.Table })
 }
 
-// planner lays out the stream tables of a spec.
-type planner struct {
-	spec     *spec.Spec
-	compiled *compiler
-	traced   *Lineage
-	sources  map[*catalog.Relation]*render.Source
-	order    []*catalog.Relation
-	captures map[*catalog.Relation]*render.Capture
-	captured []*catalog.Relation
-	tables   []render.StreamTable
-
-	outboxNames []spec.OutboxNames // of each stream table of the spec
-}
-
-// in names an object that users do not call or read by its name.
-func (p *planner) in(full string) render.Name {
-	return schemasOf(p.spec).InInternal(spec.DerivedName(full))
-}
-
-// incremental reports whether a stream table is kept up to date by changes.
-func (p *planner) incremental(n int) bool {
-	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
-}
-
-func (p *planner) source(r *catalog.Relation) *render.Source {
-	base := "changes_" + r.Schema + "_" + r.Name
-	trigger := func(event string) string { return p.trigger("log_"+event, r) }
-	return &render.Source{
-		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec),
-		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
-		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
-		Triggers: render.Triggers{
-			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
-		},
-		CaptureFn: p.in(base + "_capture"), UnreadFn: p.in("unread_" + r.Schema + "_" + r.Name), State: p.in("pgt_stream_table_state"),
-	}
-}
-
-// trigger names a trigger on a table. The table is part of the name, as what is below it bears triggers of the same names: one may be below several
-// tables, and a stream table may read it itself. An inbox has the name that it had first, since its triggers stay when it is renamed.
-func (p *planner) trigger(event string, r *catalog.Relation) string {
-	name := r.Name
-	if r.Schema == p.spec.Extension.Schema {
-		name = p.traced.first(anInbox, name)
-	}
-	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + name)
-}
-
-// base is what names of a stream table's objects begin with.
-func (p *planner) base(t *spec.StreamTable) string {
-	if t.Relation.Schema == p.spec.Extension.Schema {
-		return t.Relation.Name
-	}
-	return t.Relation.Schema + "_" + t.Relation.Name
-}
-
 func (p *planner) table(n, order int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
 	base := p.base(t)
@@ -203,12 +147,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i)})
 	}
 	for i, columns := range t.Indexes {
-		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
-		for _, c := range columns {
-			index.Names = append(index.Names, c.Value)
-			index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
-		}
-		table.Indexes = append(table.Indexes, index)
+		table.Indexes = append(table.Indexes, indexOn(&table, beside(fmt.Sprintf("_idx%d", i+1)), columns))
 	}
 	table.Paired = storage.Paired()
 	if !view.Whole() && !slices.Equal(storage.Visible, storage.Stored) {
@@ -243,16 +182,6 @@ func (p *planner) table(n, order int) render.StreamTable {
 	return table
 }
 
-// path is where in the spec a stream table comes from.
-func (p *planner) path(t *spec.StreamTable) string {
-	for _, i := range p.spec.Inboxes {
-		if i.Materialize && i.At == t.At {
-			return "inboxes." + i.Name
-		}
-	}
-	return "stream_tables." + t.Name
-}
-
 // remembered asks once for each alias, from whatever goroutine.
 func remembered(shown func(alias string) (list, conds []string)) func(alias string) (list, conds []string) {
 	type answer struct{ list, conds []string }
@@ -265,11 +194,6 @@ func remembered(shown func(alias string) (list, conds []string)) func(alias stri
 		known.Store(alias, answer{list, conds})
 		return list, conds
 	}
-}
-
-// ofInbox reports whether a stream table stands for a relation of an inbox.
-func (p *planner) ofInbox(t *spec.StreamTable) bool {
-	return strings.HasPrefix(p.path(t), "inboxes.")
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
@@ -331,4 +255,14 @@ func (p *planner) reason(n int) string {
 		return ""
 	}
 	return "cannot be followed: " + strings.Join(reasons, ", ")
+}
+
+// indexOn is an index on columns that a stream table shows.
+func indexOn(table *render.StreamTable, name render.Name, columns []spec.Text) render.Index {
+	index := render.Index{Name: name}
+	for _, c := range columns {
+		index.Names = append(index.Names, c.Value)
+		index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
+	}
+	return index
 }
