@@ -1,11 +1,14 @@
 package artifact
 
-import "github.com/pgsluice/sluice/generator/upgrade"
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
 
 // banner stands before the first object of a section.
 func banner(section string) string {
-	const line = "-- ================================================================================================================\n"
-	return line + "-- " + section + "\n" + line + "\n"
+	return "-- ==== " + section + " " + strings.Repeat("=", 100-len(section)) + "\n\n"
 }
 
 // banners are those of the objects that begin a section, by number.

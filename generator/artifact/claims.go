@@ -146,7 +146,7 @@ type Taken struct {
 func (e *Extension) Problem(t Taken) diag.Error {
 	kind := t.Kind
 	switch kind {
-	case "trigger", "publication", "role":
+	case "trigger", "publication", "role", "schema":
 	case "function", "procedure", "aggregate":
 		kind = "routine"
 	default:
@@ -170,7 +170,9 @@ func requireNames(c render.Claims) string {
 
 // TakenByInstall is a query for what others have of the names that an installation takes: kind, name, owner, and false.
 func TakenByInstall(m upgrade.Manifest) string {
-	return render.Must("extension/taken_names.sql", installClaims(m, true))
+	claims := installClaims(m, true)
+	claims.NewSchema = m.Internal
+	return render.Must("extension/taken_names.sql", claims)
 }
 
 // TakenByUpgrade is TakenByInstall for names that are new, with true for what others put in the place of what an upgrade replaces; empty where it does neither.

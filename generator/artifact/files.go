@@ -31,13 +31,23 @@ func (f Files) Write(dir string) ([]string, error) {
 		if !wanted {
 			err = os.Remove(full)
 		} else if err = os.MkdirAll(filepath.Dir(full), 0o777); err == nil {
-			err = os.WriteFile(full, []byte(text), 0o666)
+			err = write(full, text)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return stale, nil
+}
+
+// write stores a file without a copy of its text in memory.
+func write(path, text string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }
 
 // Diff compares the files with those below dir; it returns a unified diff, empty if they agree.

@@ -7,16 +7,12 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema: a view is known by the tables that it is over, too.
-func dropOwn(view render.Extension, name render.Name, over ...render.Name) string {
+// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema.
+func dropOwn(view render.Extension, name render.Name) string {
 	if name.Schema == view.InternalName {
 		return fmt.Sprintf("drop table if exists %s;\n", name)
 	}
-	arguments := sqltext.Literal(name.String())
-	for _, table := range over {
-		arguments += ", " + sqltext.Literal(table.String())
-	}
-	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), arguments)
+	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), sqltext.Literal(name.String()))
 }
 
 // dropStores is dropOwn of each table that holds the rows of a stream table.

@@ -68,21 +68,23 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	if view.HasSettings() {
+		b.add("catalog/pgt_setting_spec.sql", view)
 		b.add("catalog/pgt_settings.sql", view, dumped)
-		b.add("catalog/pgt_settings_check.sql", view)
-		b.add("catalog/pgt_settings_trigger.sql", view)
 		b.add("catalog/pgt_setting.sql", view)
 	}
 	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
-	if len(view.StreamTables)+len(view.EventOutboxes()) > 0 {
+	if len(view.Outboxes) > 0 {
 		b.add("extension/pgt_restored.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
-		for _, name := range []string{"pgt_is_own", "pgt_adopt", "pgt_missing", "pgt_drop_own"} {
-			b.add("extension/"+name+".sql", view)
+		b.add("extension/pgt_is_own.sql", view)
+		if len(view.MadeOutboxes()) > 0 {
+			b.add("extension/pgt_adopt.sql", view)
 		}
+		b.add("extension/pgt_missing.sql", view)
+		b.add("extension/pgt_drop_own.sql", view)
 	}
 	if len(view.Inboxes) > 0 {
 		b.inboxes(view)
@@ -191,7 +193,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}
-	for _, template := range []string{"pgt_note_version", "attach", "detach", "after_restore", "check_origin", "pgt_commit", "tick", "tick_once", "run"} {
+	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "pgt_take_task", "pgt_pass", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)
 	}
 }

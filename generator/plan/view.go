@@ -11,7 +11,9 @@ import (
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for _, def := range spec.SettingDefs {
-		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0})
+		view.Settings = append(view.Settings, render.Setting{
+			Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0, Guarded: def.Guarded,
+		})
 	}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,9 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
+// softMemoryLimit is what memory may grow to before garbage is collected more often: what hundreds of objects come to is text that is soon garbage.
+const softMemoryLimit = 160 << 20
+
 func newGenerate() *cobra.Command {
 	var check, dryRun bool
 	command := &cobra.Command{
@@ -21,6 +25,7 @@ func newGenerate() *cobra.Command {
 		Short: "Generates the artifacts of the specs",
 		Args:  cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			debug.SetMemoryLimit(softMemoryLimit)
 			extensions, err := generate(cmd)
 			if err != nil {
 				return err

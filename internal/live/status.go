@@ -262,10 +262,14 @@ const (
 		order by s.inbox_name`
 
 	missingQuery = `
-		select c.inbox_name, format('%%I.%%I', c.inbox_schema, r.relation) as relation
+		select c.inbox_name, r.relation
 		from %[1]s.pgt_inbox_config c
-		cross join lateral unnest(array[c.inbox_table, c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) r (relation)
-		where to_regclass(format('%%I.%%I', c.inbox_schema, r.relation)) is null
+		cross join lateral (
+		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
+		    union all
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) s (name)
+		) r (relation)
+		where to_regclass(r.relation) is null
 		order by c.inbox_name, relation`
 
 	inboxQuery = `
@@ -297,7 +301,8 @@ const (
 )
 
 func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
-	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(generator.InternalSchema(in.schema))), args...)
+	internal := generator.InternalSchema(in.schema)
+	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(internal), sqltext.Literal(internal)), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func literal(text string) string {
 }
 
 func (n naming) replacer() *strings.Replacer {
-	return strings.NewReplacer("S.", quoted(n.schema)+".", "(N", "("+literal(n.inbox), " T ", " "+quoted(n.inboxSchema, n.inbox)+" ")
+	return strings.NewReplacer("S_internal.", quoted(generator.InternalSchema(n.schema))+".", "S.", quoted(n.schema)+".", "(N", "("+literal(n.inbox), " T ", " "+quoted(n.inboxSchema, n.inbox)+" ")
 }
 
 // live lets messages live and looks at what is left of them.

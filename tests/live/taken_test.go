@@ -70,9 +70,8 @@ var inTheWay = []struct {
 	{"1.0.0", "create publication sluice_taken_outbox_events for table orders", "drop publication sluice_taken_outbox_events", false, "publication already exists: sluice_taken_outbox_events"},
 	{"1.1.0", "create table sums (mine int)", "drop table sums", false, "table already exists: public.sums"},
 	{"1.1.0", "create view large as select 1 as one", "drop view large", false, "view already exists: public.large"},
-	{"1.1.0", "create sequence mail.bills_high_watermark", "drop sequence mail.bills_high_watermark", true, "sequence already exists: mail.bills_high_watermark"},
+	{"1.1.0", "create sequence mail.bills_pending", "drop sequence mail.bills_pending", true, "sequence already exists: mail.bills_pending"},
 	{"1.1.0", "create table mail.post (mine int)", "drop table mail.post", true, "table already exists: mail.post"},
-	{"1.1.0", "create function app.bills_claim() returns int language sql as 'select 1'", "drop function app.bills_claim()", true, "function already exists: app.bills_claim()"},
 	{"1.1.0", "create trigger sluice_taken_now_insert_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_now_insert_public_orders on orders", false, "trigger already exists: sluice_taken_now_insert_public_orders on public.orders"},
 }
 
@@ -137,11 +136,11 @@ func TestTakenNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, conn, "drop function app.bills_mark_processed(text); create function app.bills_mark_processed(text) returns int language sql as 'select 1'")
+			run(t, conn, "drop view mail.bills_stats; create view mail.bills_stats as select 1 as mine")
 			for what, script := range map[string]string{"going back": artifact.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
-				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_mark_processed(text)")
+				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "view was not made by extension sluice_taken: mail.bills_stats")
 			}
-			run(t, conn, "drop function app.bills_mark_processed(text)")
+			run(t, conn, "drop view mail.bills_stats")
 			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}
