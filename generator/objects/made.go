@@ -37,11 +37,11 @@ func madeOf(view render.Extension) []upgrade.Made {
 		var triggers []string
 		if !c.Made {
 			triggers = c.TriggerNames()
-			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("now/absent.sql", c)}
+			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("immediate/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
-			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
+			Definition: digestOf("immediate/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}
 	for _, o := range view.EventOutboxes() {

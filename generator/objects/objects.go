@@ -182,7 +182,7 @@ func (b *builder) interfaces(view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		b.add("stream_table/pgt_filling.sql", view)
-		b.families(view)
+		b.maintenanceGroups(view)
 		b.frame(view)
 		b.surface(view)
 	}

@@ -45,8 +45,8 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 }
 
-// now completes a stream table in immediate mode.
-func (p *planner) now(n int, t *render.StreamTable) {
+// completeImmediate completes a stream table in immediate mode.
+func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy()), ""
 	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0 && !p.readsPart(view)

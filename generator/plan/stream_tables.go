@@ -29,8 +29,8 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, n := range compiled.order {
 		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
 	}
-	families := p.families()
-	p.nameFamilies(families)
+	groups := p.maintenanceGroups()
+	p.nameGroups(groups)
 	for i := range p.tables {
 		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
@@ -39,7 +39,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, r := range p.order {
 		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
-	plan.Frontiers = p.frontiers()
+	plan.Frontiers = p.refreshGroups()
 	for n, group := range plan.Frontiers {
 		for i := range p.tables {
 			if contains(group, p.tables[i]) {
@@ -47,11 +47,11 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 			}
 		}
 		if len(group) > 1 {
-			p.together(group)
+			p.lockPaths(group)
 		}
 	}
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
-	plan.Families = p.completeFamilies(families, plan.Captures)
+	plan.Families = p.completeGroups(groups, plan.Captures)
 	return plan
 }
 
@@ -61,9 +61,9 @@ func (p *planner) online(n int, t *render.StreamTable) bool {
 	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0 && t.Shape.Name == ""
 }
 
-// together notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
+// lockPaths notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
 // can lock them.
-func (p *planner) together(group []render.StreamTable) {
+func (p *planner) lockPaths(group []render.StreamTable) {
 	var logs, tables []string
 	foreign := ""
 	add := func(list *[]string, name render.Name) {
@@ -165,7 +165,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.Grants = []string{role}
 	}
 	if p.immediate(n) {
-		p.now(n, &table)
+		p.completeImmediate(n, &table)
 	}
 	if p.incremental(n) {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())

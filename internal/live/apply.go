@@ -55,14 +55,14 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	if err := follows(e, options.Released); err != nil {
 		return did, err
 	}
-	err := options.patiently(ctx, unchanged, func(left time.Duration) (err error) {
+	err := options.retry(ctx, unchanged, func(left time.Duration) (err error) {
 		did, err = applyOnce(ctx, conn, e, options, left)
 		return err
 	})
 	if err == nil && e.Fill() != "" {
 		unfilled := fmt.Sprintf("extension %s %s is installed, but not all of its stream tables are filled", e.Name, e.Version)
-		err = options.patiently(ctx, unfilled, func(time.Duration) error {
-			return cutOff(conn, options.Progress.now(), fill(ctx, conn, e, options), unfilled)
+		err = options.retry(ctx, unfilled, func(time.Duration) error {
+			return cutOff(conn, options.Progress.current(), fill(ctx, conn, e, options), unfilled)
 		})
 		if err == nil {
 			did.Unfilled, err = readUnfilled(ctx, conn, e.Schema)
@@ -99,7 +99,7 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 			did, err = bring(ctx, tx, e, options)
 		}
 		finished = err == nil
-		return cutOff(conn, options.Progress.now(), err, unchanged)
+		return cutOff(conn, options.Progress.current(), err, unchanged)
 	})
 	if finished {
 		err = cutOff(conn, "commit", err, "it may have been done or not")
@@ -264,8 +264,8 @@ func readCommitted(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx) error)
 }
 
 // alone waits until no other installer is at work, but no longer than it is told; 0: as the session has it.
-func alone(ctx context.Context, tx pgx.Tx, schema string, patience time.Duration) error {
-	err := waitFor(ctx, tx, patience)
+func alone(ctx context.Context, tx pgx.Tx, schema string, timeout time.Duration) error {
+	err := waitFor(ctx, tx, timeout)
 	if err == nil {
 		_, err = tx.Exec(ctx, lockFor(schema))
 	}
