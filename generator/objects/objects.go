@@ -118,8 +118,8 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_attempts.sql", slot)
 	}
 	for _, name := range []string{
-		"pgt_inbox", "pgt_count_attempt", "pgt_finish_attempts", "pgt_inbox_changed", "pgt_inbox_summary",
-		"pgt_inbox_fold", "pgt_inbox_list", "pgt_inbox_settle", "pgt_inbox_audit", "pgt_inbox_alert", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
+		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_changed", "pgt_inbox_summary",
+		"pgt_inbox_fold", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
 	} {
 		b.add("inbox/"+name+".sql", view)
 	}
@@ -150,9 +150,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("inbox/"+template+".sql", i, fires("always"))
 	}
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
-	for _, template := range []string{"claim", "receive", "mark_processed", "mark_failed"} {
-		b.add("inbox/"+template+".sql", i)
-	}
+	b.add("inbox/claim.sql", i)
 	if !i.Materialize {
 		b.add("inbox/pending_view.sql", i)
 	}

@@ -10,14 +10,15 @@ func (p *planner) follow(n int) {
 		return
 	}
 	view, reader := p.compiled.views[n], render.Name(p.spec.StreamTables[n].Relation)
-	for _, r := range tablesOf(view) {
+	for _, need := range view.Needs {
+		r := need.Table
 		source := p.sources[r]
 		if source == nil {
 			source = p.source(r)
 			p.sources[r] = source
 			p.order = append(p.order, r)
 		}
-		setColumns(source, r, inOrder(r, union(source.ColumnList, columnsRead(view, r))))
+		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Readers = append(source.Readers, reader)
 	}
 }

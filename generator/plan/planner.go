@@ -31,7 +31,7 @@ func (p *planner) in(full string) render.Name {
 
 // incremental reports whether a stream table is kept up to date by changes.
 func (p *planner) incremental(n int) bool {
-	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
+	return p.compiled.views[n].Strategy != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
 }
 
 // immediate reports whether a stream table is in immediate mode.
@@ -41,7 +41,7 @@ func (p *planner) immediate(n int) bool {
 
 // follows reports whether a stream table changes with a table in the same statement.
 func (p *planner) follows(n int, r *catalog.Relation) bool {
-	if slices.Contains(tablesOf(p.compiled.views[n]), r) {
+	if p.compiled.views[n].Follows(r) {
 		return true
 	}
 	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
