@@ -276,14 +276,14 @@ func (r *run) freed(ids []string, pid int) (lost bool, err error) {
 		if err != nil || len(missing) == 0 {
 			return false, err
 		}
-		if time.Since(since) > patience {
+		if time.Since(since) > pauseTimeout {
 			return false, fmt.Errorf("the victim held %q; pending, but not claimable: %d messages, such as %q", ids, len(missing), missing[:min(5, len(missing))])
 		}
 	}
 }
 
-// patience is for the pause that claims make after looking in vain behind their cursor: ten times what the look took.
-const patience = time.Second
+// pauseTimeout is for the pause that claims make after looking in vain behind their cursor: ten times what the look took.
+const pauseTimeout = time.Second
 
 // unclaimable lists the pending messages that claims do not find, though nobody holds any.
 func (r *run) unclaimable(ctx context.Context, conn *pgx.Conn) (missing []string, err error) {

@@ -129,7 +129,7 @@ func (c *comparison) mayRevoke(have fact) bool {
 	_, relation := c.want[key{have.Object, existence}]
 	_, function := c.want[key{have.Object, "definition"}]
 	role, _, _ := strings.Cut(strings.TrimPrefix(have.Aspect, "rights of "), " on column ")
-	if c.twins.failed["grant "+role] != nil {
+	if c.shadows.failed["grant "+role] != nil {
 		return false
 	}
 	if strings.HasPrefix(have.Aspect, "rights of public") {

@@ -42,7 +42,7 @@ order by 1, 2`
 // findBelow finds the tables on which triggers of what is above or below them have to be, too: a statement fires those of the table that it names.
 func (c *comparison) findBelow() error {
 	var roots []string
-	for _, r := range c.twins.sources {
+	for _, r := range c.shadows.sources {
 		roots = append(roots, r.String())
 	}
 	rows, err := c.tx.Query(c.ctx, belowSQL, roots)

@@ -42,7 +42,7 @@ type comparison struct {
 	m       upgrade.Manifest
 	members bool
 
-	twins      *twins
+	shadows    *shadows
 	below      []member        // partitions of what others follow, and what inherits from it
 	eachRow    map[string]bool // triggers
 	above      map[string]bool // triggers that tables above bear, too
@@ -65,7 +65,7 @@ func (c *comparison) run() error {
 	if err != nil {
 		return err
 	}
-	c.twins = newTwins(c.m, c.tx.Conn().PgConn().PID(), enabled)
+	c.shadows = newShadows(c.m, c.tx.Conn().PgConn().PID(), enabled)
 	c.order = map[string]int{}
 	for n, o := range c.m.Objects {
 		c.order[o.ID()] = n
@@ -85,14 +85,14 @@ func (c *comparison) run() error {
 	}
 	c.have = byKey(real)
 	c.owner = c.ownerOfMost(real)
-	if err := c.twins.make(c.ctx, c.tx); err != nil {
+	if err := c.shadows.make(c.ctx, c.tx); err != nil {
 		return err
 	}
-	twin, err := readFacts(c.ctx, c.tx, c.subjects(true))
+	shadow, err := readFacts(c.ctx, c.tx, c.subjects(true))
 	if err != nil {
 		return err
 	}
-	c.expect(twin)
+	c.expect(shadow)
 	if err := c.compareFacts(); err != nil {
 		return err
 	}
@@ -141,22 +141,22 @@ func (c *comparison) findAside() error {
 	return nil
 }
 
-// subjects are what is compared: the real ones, or their twins.
-func (c *comparison) subjects(twin bool) subjects {
+// subjects are what is compared: the real ones, or their shadows.
+func (c *comparison) subjects(shadow bool) subjects {
 	var s subjects
 	name := func(r sqltext.Relation) string {
-		if twin {
-			r.Schema = c.twins.in[r.Schema]
+		if shadow {
+			r.Schema = c.shadows.in[r.Schema]
 		}
 		return r.String()
 	}
-	for _, of := range []map[sqltext.Relation]string{c.twins.own, c.twins.made} {
+	for _, of := range []map[sqltext.Relation]string{c.shadows.own, c.shadows.made} {
 		for r := range of {
 			s.relations = append(s.relations, name(r))
 		}
 	}
 	for _, b := range c.below {
-		if !twin {
+		if !shadow {
 			s.relations = append(s.relations, b.Name)
 		}
 	}
@@ -165,15 +165,15 @@ func (c *comparison) subjects(twin bool) subjects {
 	for _, o := range c.m.Objects {
 		if o.Kind == "function" || o.Kind == "procedure" {
 			signature := o.Signature
-			if twin {
-				signature = c.twins.calls[signature]
+			if shadow {
+				signature = c.shadows.calls[signature]
 			}
 			s.functions = append(s.functions, signature)
 		}
 	}
-	for _, schema := range slices.Sorted(maps.Keys(c.twins.in)) {
-		if twin {
-			schema = c.twins.in[schema]
+	for _, schema := range slices.Sorted(maps.Keys(c.shadows.in)) {
+		if shadow {
+			schema = c.shadows.in[schema]
 		}
 		s.schemas = append(s.schemas, schema)
 	}
@@ -192,16 +192,16 @@ func (c *comparison) roles() []string {
 	return roles
 }
 
-// expect turns what the server says of twins into what it should say of the objects.
-func (c *comparison) expect(twin []fact) {
+// expect turns what the server says of shadows into what it should say of the objects.
+func (c *comparison) expect(shadow []fact) {
 	var pairs []string
-	for _, schema := range slices.Sorted(maps.Keys(c.twins.in)) {
-		pairs = append(pairs, c.twins.in[schema], sqltext.Ident(schema))
+	for _, schema := range slices.Sorted(maps.Keys(c.shadows.in)) {
+		pairs = append(pairs, c.shadows.in[schema], sqltext.Ident(schema))
 	}
 	names := strings.NewReplacer(pairs...)
 	open := c.openRights()
 	c.eachRow, c.above = map[string]bool{}, map[string]bool{}
-	for _, f := range twin {
+	for _, f := range shadow {
 		f = c.owned(f.at(names))
 		if f.Aspect == "definition" && strings.Contains(f.Value, " FOR EACH ROW ") {
 			c.eachRow[f.Object] = true
@@ -243,7 +243,7 @@ func (c *comparison) ownerOfMost(real []fact) (owner string) {
 	return owner
 }
 
-// owned has a twin belong to the extension's owner: whoever compares may be another member of that role.
+// owned has a shadow belong to the extension's owner: whoever compares may be another member of that role.
 func (c *comparison) owned(f fact) fact {
 	if f.Aspect == "owner" && c.owner != "" {
 		f.Does = strings.TrimSuffix(f.Does, f.Value) + c.owner
@@ -260,7 +260,7 @@ func (c *comparison) place(object string) int {
 	return len(c.order)
 }
 
-// expectOf adds what the manifest says of an object and its twin does not.
+// expectOf adds what the manifest says of an object and its shadow does not.
 func (c *comparison) expectOf(o upgrade.Object) {
 	if sql := o.CommentSQL(); sql != "" {
 		c.wanted = append(c.wanted, fact{Rank: 12, Object: o.ID(), Aspect: "comment", Value: o.Comment, Does: sql})
@@ -294,5 +294,5 @@ func (c *comparison) openRights() map[string]bool {
 
 // isSource reports whether an object is a table of others: only triggers on it are ours.
 func (c *comparison) isSource(object string) bool {
-	return slices.ContainsFunc(c.twins.sources, func(r sqltext.Relation) bool { return object == "table "+r.String() })
+	return slices.ContainsFunc(c.shadows.sources, func(r sqltext.Relation) bool { return object == "table "+r.String() })
 }

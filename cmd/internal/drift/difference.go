@@ -124,7 +124,7 @@ func (c *comparison) isMade(object string) bool {
 	if !ok || strings.HasPrefix(object, "trigger ") || strings.HasPrefix(object, "index ") {
 		return false
 	}
-	_, made := c.twins.made[r]
+	_, made := c.shadows.made[r]
 	return made
 }
 
@@ -139,19 +139,19 @@ func (c *comparison) doing(object string, which func(fact) bool) []string {
 	return all
 }
 
-// unknown notes what has no twin: what it needs is missing itself, or was altered. It returns their ids.
+// unknown notes what has no shadow: what it needs is missing itself, or was altered. It returns their ids.
 func (c *comparison) unknown() map[string]bool {
 	whole := map[string]bool{}
-	for _, o := range slices.Concat(c.m.Objects, c.twins.shadows) {
-		err := c.twins.failed[o.ID()]
+	for _, o := range slices.Concat(c.m.Objects, c.shadows.shadowMakers) {
+		err := c.shadows.failed[o.ID()]
 		if err == nil {
-			err = c.twins.failed["made by "+o.ID()]
+			err = c.shadows.failed["made by "+o.ID()]
 		}
 		if err == nil {
 			continue
 		}
 		d := Difference{Object: o.ID(), What: Unknown, Left: "cannot be compared: " + message(err)}
-		if made := sqltext.Makes(o.SQL); c.twins.failed[o.ID()] == nil && len(made) > 0 {
+		if made := sqltext.Makes(o.SQL); c.shadows.failed[o.ID()] == nil && len(made) > 0 {
 			d.Object = "table " + made[0].String()
 		} else if _, there := c.have[key{o.ID(), c.firstAspect(o)}]; !there && o.Kind != "grant" {
 			d.What, d.Left, d.Lock, d.repair = Missing, "", lockOf(fact{Object: o.ID()}), []string{o.Create(false)}

@@ -48,7 +48,7 @@ func byKey(facts []fact) map[key]fact {
 	return all
 }
 
-// at gives facts of twins the names of what they are twins of.
+// at gives facts of shadows the names of what they are shadows of.
 func (f fact) at(names *strings.Replacer) fact {
 	f.Object, f.Aspect, f.Value = names.Replace(f.Object), names.Replace(f.Aspect), names.Replace(f.Value)
 	f.Does, f.Undoes = names.Replace(f.Does), names.Replace(f.Undoes)

@@ -93,10 +93,10 @@ func differing(columns []string, a, b map[string]any) (differ []string) {
 	return differ
 }
 
-// asInserted is the row as the server stores it, in the twin of its table.
+// asInserted is the row as the server stores it, in the shadow of its table.
 func (c *comparison) asInserted(row catalogRow) (stored map[string]any, err error) {
 	table, _ := sqltext.ParseRelation(row.Table)
-	sql := strings.TrimSuffix(strings.TrimSpace(sqltext.Move(row.object.SQL, c.twins.own)), ";")
+	sql := strings.TrimSuffix(strings.TrimSpace(sqltext.Move(row.object.SQL, c.shadows.own)), ";")
 	err = pgx.BeginFunc(c.ctx, c.tx, func(tx pgx.Tx) error {
 		return tx.QueryRow(c.ctx, sql+" returning to_jsonb("+sqltext.Ident(table.Name)+".*)").Scan(&stored)
 	})

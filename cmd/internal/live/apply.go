@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/generator"
@@ -28,35 +27,6 @@ type Installed struct {
 type Refusal struct{ Message, Hint string }
 
 func (r Refusal) Error() string { return r.Message }
-
-// Connect opens a connection that works through a transaction-pooling proxy: it prepares no named statements.
-func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
-	return ConnectNoticing(ctx, dsn, nil)
-}
-
-// ConnectNoticing is Connect for somebody who takes what the server says beside results.
-func ConnectNoticing(ctx context.Context, dsn string, notice func(*pgconn.Notice)) (*pgx.Conn, error) {
-	return connect(ctx, dsn, "", notice)
-}
-
-// ConnectTo is Connect to another database of the same server.
-func ConnectTo(ctx context.Context, dsn, database string) (*pgx.Conn, error) {
-	return connect(ctx, dsn, database, nil)
-}
-
-func connect(ctx context.Context, dsn, database string, notice func(*pgconn.Notice)) (*pgx.Conn, error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return nil, err
-	}
-	config.Database = cmp.Or(database, config.Database)
-	if notice != nil {
-		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notice(n) }
-	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.RuntimeParams["datestyle"], config.RuntimeParams["standard_conforming_strings"] = "ISO", "on" // poolers know these two
-	return pgx.ConnectConfig(ctx, config)
-}
 
 // Options say how an extension is applied.
 type Options struct {
@@ -85,14 +55,14 @@ func Apply(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options 
 	if err := follows(e, options.Released); err != nil {
 		return did, err
 	}
-	err := options.patiently(ctx, unchanged, func(left time.Duration) (err error) {
+	err := options.retry(ctx, unchanged, func(left time.Duration) (err error) {
 		did, err = applyOnce(ctx, conn, e, options, left)
 		return err
 	})
 	if err == nil && e.Fill() != "" {
 		unfilled := fmt.Sprintf("extension %s %s is installed, but not all of its stream tables are filled", e.Name, e.Version)
-		err = options.patiently(ctx, unfilled, func(time.Duration) error {
-			return cutOff(conn, options.Progress.now(), fill(ctx, conn, e, options), unfilled)
+		err = options.retry(ctx, unfilled, func(time.Duration) error {
+			return cutOff(conn, options.Progress.current(), fill(ctx, conn, e, options), unfilled)
 		})
 		if err == nil {
 			did.Unfilled, err = readUnfilled(ctx, conn, e.Schema)
@@ -129,7 +99,7 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 			did, err = bring(ctx, tx, e, options)
 		}
 		finished = err == nil
-		return cutOff(conn, options.Progress.now(), err, unchanged)
+		return cutOff(conn, options.Progress.current(), err, unchanged)
 	})
 	if finished {
 		err = cutOff(conn, "commit", err, "it may have been done or not")
@@ -294,8 +264,8 @@ func readCommitted(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx) error)
 }
 
 // alone waits until no other installer is at work, but no longer than it is told; 0: as the session has it.
-func alone(ctx context.Context, tx pgx.Tx, schema string, patience time.Duration) error {
-	err := waitFor(ctx, tx, patience)
+func alone(ctx context.Context, tx pgx.Tx, schema string, timeout time.Duration) error {
+	err := waitFor(ctx, tx, timeout)
 	if err == nil {
 		_, err = tx.Exec(ctx, lockFor(schema))
 	}

@@ -57,7 +57,7 @@ func (p *Progress) begin(what, filling string) {
 }
 
 // Now is what is being done.
-func (p *Progress) now() string {
+func (p *Progress) current() string {
 	if p == nil {
 		return ""
 	}

@@ -59,8 +59,8 @@ func (s *server) newRoles(ctx context.Context, e *generator.Extension) (forget f
 	}, nil
 }
 
-// patience is how long it may take to clean up.
-const patience = 30 * time.Second
+// cleanupTimeout is how long cleaning up may take.
+const cleanupTimeout = 30 * time.Second
 
 // scratch runs body in a database of its own, which is dropped whatever happens.
 func (s *server) scratch(ctx context.Context, body func(*pgx.Conn) error) (err error) {
@@ -92,7 +92,7 @@ func (s *server) drop(ctx context.Context, name string) error {
 
 // outside runs a statement over another connection, also after an interrupt, which may have cut the first one off.
 func (s *server) outside(ctx context.Context, sql string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	conn, err := live.Connect(ctx, s.dsn)
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// twins makes everything that a version consists of once more, empty, in schemas of its own that nobody else sees.
-type twins struct {
-	m       upgrade.Manifest
-	pid     uint32
-	in      map[string]string // scratch schemas, by those that they stand for
-	own     map[sqltext.Relation]string
-	made    map[sqltext.Relation]string // what functions make, and the tables on which those put triggers
-	calls   map[string]string           // twins of functions, by signature
-	makers  []upgrade.Object
-	shadows []upgrade.Object   // makers that stand for functions that are told the name
-	sources []sqltext.Relation // tables of others that have triggers of ours
-	failed  map[string]error   // why an object has no twin, by id
+// shadows makes everything that a version consists of once more, empty, in schemas of its own that nobody else sees.
+type shadows struct {
+	m            upgrade.Manifest
+	pid          uint32
+	in           map[string]string // scratch schemas, by those that they stand for
+	own          map[sqltext.Relation]string
+	made         map[sqltext.Relation]string // what functions make, and the tables on which those put triggers
+	calls        map[string]string           // shadows of functions, by signature
+	makers       []upgrade.Object
+	shadowMakers []upgrade.Object   // makers that stand for functions that are told the name
+	sources      []sqltext.Relation // tables of others that have triggers of ours
+	failed       map[string]error   // why an object has no shadow, by id
 }
 
-// newTwins plans them; enabled are the outboxes of stream tables that are there.
-func newTwins(m upgrade.Manifest, pid uint32, enabled []string) *twins {
-	t := &twins{m: m, pid: pid, in: map[string]string{}, own: map[sqltext.Relation]string{}, made: map[sqltext.Relation]string{}, calls: map[string]string{}, failed: map[string]error{}}
+// newShadows plans them; enabled are the outboxes of stream tables that are there.
+func newShadows(m upgrade.Manifest, pid uint32, enabled []string) *shadows {
+	t := &shadows{m: m, pid: pid, in: map[string]string{}, own: map[sqltext.Relation]string{}, made: map[sqltext.Relation]string{}, calls: map[string]string{}, failed: map[string]error{}}
 	t.scratch(m.Schema)
 	for _, o := range m.Objects {
 		if r, ok := relationOf(o); ok {
@@ -56,10 +56,10 @@ func newTwins(m upgrade.Manifest, pid uint32, enabled []string) *twins {
 	}
 	for _, made := range m.Made {
 		if made.Shadow != "" {
-			t.shadows = append(t.shadows, shadowOf(made))
+			t.shadowMakers = append(t.shadowMakers, shadowOf(made))
 		}
 	}
-	for _, o := range t.shadows {
+	for _, o := range t.shadowMakers {
 		t.addMaker(o)
 	}
 	for _, o := range t.makers {
@@ -79,7 +79,7 @@ func shadowOf(made upgrade.Made) upgrade.Object {
 }
 
 // addMaker notes a function that makes relations, or triggers on tables of others.
-func (t *twins) addMaker(o upgrade.Object) {
+func (t *shadows) addMaker(o upgrade.Object) {
 	t.makers = append(t.makers, o)
 	for _, r := range sqltext.Makes(o.SQL) {
 		t.made[r] = t.scratch(r.Schema)
@@ -92,9 +92,9 @@ func (t *twins) addMaker(o upgrade.Object) {
 }
 
 // scratch is the schema that stands for another.
-func (t *twins) scratch(schema string) string {
+func (t *shadows) scratch(schema string) string {
 	if t.in[schema] == "" {
-		t.in[schema] = fmt.Sprintf("sluice_%d_%d_twin", t.pid, len(t.in))
+		t.in[schema] = fmt.Sprintf("sluice_%d_%d_shadow", t.pid, len(t.in))
 	}
 	return t.in[schema]
 }
@@ -129,10 +129,10 @@ func madeRelations(m upgrade.Manifest, enabled []string) map[sqltext.Relation]bo
 }
 
 // make creates them. What cannot be made is noted in failed: what it needs is missing, or was altered.
-func (t *twins) make(ctx context.Context, tx pgx.Tx) error {
+func (t *shadows) make(ctx context.Context, tx pgx.Tx) error {
 	var phases [4][]statement // what others need comes first; rights come last
 	for _, r := range t.sources {
-		phases[1] = append(phases[1], statement{r.String(), t.twinOfSource(r)})
+		phases[1] = append(phases[1], statement{r.String(), t.shadowOfSource(r)})
 	}
 	for _, o := range t.m.Objects {
 		n := 1
@@ -144,7 +144,7 @@ func (t *twins) make(ctx context.Context, tx pgx.Tx) error {
 		case "grant":
 			n = 3
 		}
-		phases[n] = append(phases[n], statement{o.ID(), t.twinOf(o)})
+		phases[n] = append(phases[n], statement{o.ID(), t.shadowOf(o)})
 	}
 	for _, schema := range slices.Sorted(maps.Values(t.in)) {
 		phases[0] = append(phases[0], statement{"", "create schema " + schema + ";\n"})
@@ -170,11 +170,11 @@ func (t *twins) make(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// twinOfSource makes an empty copy of a table of others. Which triggers it gets hangs on whether its rows are written through others, too.
-func (t *twins) twinOfSource(r sqltext.Relation) string {
-	twin := sqltext.Qualified(t.scratch(r.Schema), r.Name)
+// shadowOfSource makes an empty copy of a table of others. Which triggers it gets hangs on whether its rows are written through others, too.
+func (t *shadows) shadowOfSource(r sqltext.Relation) string {
+	shadow := sqltext.Qualified(t.scratch(r.Schema), r.Name)
 	return fmt.Sprintf(`create table %[1]s (like %[2]s);
-do $twin$
+do $shadow$
 begin
     if exists (
         with recursive below (oid) as (
@@ -187,15 +187,15 @@ begin
         create table if not exists %[4]s.sluice_above ();
         alter table %[1]s inherit %[4]s.sluice_above;
     end if;
-end $twin$;
-`, twin, r, sqltext.Literal(r.String()), t.scratch(r.Schema))
+end $shadow$;
+`, shadow, r, sqltext.Literal(r.String()), t.scratch(r.Schema))
 }
 
 // statement is what makes an object.
 type statement struct{ object, sql string }
 
-// twinOf is the statement that makes the twin of an object.
-func (t *twins) twinOf(o upgrade.Object) string {
+// shadowOf is the statement that makes the shadow of an object.
+func (t *shadows) shadowOf(o upgrade.Object) string {
 	switch o.Kind {
 	case "function", "procedure":
 		name, _, _ := strings.Cut(t.calls[o.Signature], "(")
@@ -207,8 +207,8 @@ func (t *twins) twinOf(o upgrade.Object) string {
 	}
 }
 
-// viewsAgain makes views over the real relations that cannot be made over their twins: functions take rows of the real ones.
-func (t *twins) viewsAgain() (again []statement) {
+// viewsAgain makes views over the real relations that cannot be made over their shadows: functions take rows of the real ones.
+func (t *shadows) viewsAgain() (again []statement) {
 	for _, o := range t.m.Objects {
 		if o.Kind == "view" && t.failed[o.ID()] != nil {
 			r, _ := relationOf(o)
@@ -219,24 +219,24 @@ func (t *twins) viewsAgain() (again []statement) {
 }
 
 // renamed is the definition of a function under another name.
-func (t *twins) renamed(o upgrade.Object, name string) string {
+func (t *shadows) renamed(o upgrade.Object, name string) string {
 	before, _, _ := strings.Cut(o.Signature, "(")
 	return strings.Replace(o.SQL, "create "+o.Kind+" "+before+"(", "create "+o.Kind+" "+name+"(", 1)
 }
 
-// movedCalls lets a grant name the twins of functions. Their arguments tell them from others whose names begin alike.
-func (t *twins) movedCalls(grant string) string {
+// movedCalls lets a grant name the shadows of functions. Their arguments tell them from others whose names begin alike.
+func (t *shadows) movedCalls(grant string) string {
 	if !strings.Contains(grant, " function ") {
 		return grant
 	}
-	for signature, twin := range t.calls {
-		grant = strings.ReplaceAll(grant, " "+signature, " "+twin)
+	for signature, shadow := range t.calls {
+		grant = strings.ReplaceAll(grant, " "+signature, " "+shadow)
 	}
 	return grant
 }
 
 // makings make each maker under another name, with what it makes moved, and run it.
-func (t *twins) makings() []statement {
+func (t *shadows) makings() []statement {
 	var all []statement
 	for n, o := range t.makers {
 		name := fmt.Sprintf("%s.sluice_maker_%d", t.in[t.m.Schema], n)
@@ -246,7 +246,7 @@ func (t *twins) makings() []statement {
 }
 
 // run makes all statements at once; where that fails, one by one, and notes what failed.
-func (t *twins) run(ctx context.Context, tx pgx.Tx, statements []statement) error {
+func (t *shadows) run(ctx context.Context, tx pgx.Tx, statements []statement) error {
 	var all strings.Builder
 	for _, s := range statements {
 		delete(t.failed, s.object)

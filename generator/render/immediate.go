@@ -16,7 +16,7 @@ type Now struct {
 	LockKey    string // of the advisory lock under which the latter is done
 	Last       Name   // the sequence with the last transaction that had the lock
 	MaintainFn Name
-	ApplyFn    Name      // of the family; empty if it has none
+	ApplyFn    Name      // of the maintenance group; empty if it has none
 	Pending    []Changes // what is pending, by source
 	NowDelta   []string  // lines of common table expressions over Pending
 	Anew       []string  // the same, where rows that changes touch are computed as they are now; none if Direct does not do so
@@ -81,8 +81,8 @@ type Capture struct {
 	Alone   []Step // those of them that read the table, where only one statement is open
 	Chained bool   // some of them read others
 	State   Name   // the table with a row for each stream table
-	ApplyFn Name   // of the family
-	Counts  string // what the name of the setting ends in where the family counts open statements
+	ApplyFn Name   // of the maintenance group
+	Counts  string // what the name of the setting ends in where the maintenance group counts open statements
 
 	Absent                                                                             Name // a view whose columns say that they are gone
 	PresentFn                                                                          Name // reads the table

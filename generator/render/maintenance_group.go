@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Family is stream tables in immediate mode that follow the same tables: triggers of a table do for all of them what they do.
-type Family struct {
+// MaintenanceGroup is stream tables in immediate mode that follow the same tables: triggers of a table do for all of them what they do.
+type MaintenanceGroup struct {
 	Schemas
 	Members  []StreamTable // what reads another comes after it
 	Captures []Capture
@@ -26,10 +26,10 @@ func (p Plan) Marked() []Capture {
 }
 
 // Several reports whether one of them may stand in the way of others.
-func (f Family) Several() bool { return len(f.Members) > 1 }
+func (f MaintenanceGroup) Several() bool { return len(f.Members) > 1 }
 
 // Direct are the members that otherwise follow each statement by themselves.
-func (f Family) Direct() []StreamTable {
+func (f MaintenanceGroup) Direct() []StreamTable {
 	var direct []StreamTable
 	for _, t := range f.Members {
 		if t.Direct && len(t.Pending) > 0 {
@@ -40,7 +40,7 @@ func (f Family) Direct() []StreamTable {
 }
 
 // List names the members for people.
-func (f Family) List() string {
+func (f MaintenanceGroup) List() string {
 	var names []string
 	for _, t := range f.Members {
 		names = append(names, t.ID())
@@ -49,7 +49,7 @@ func (f Family) List() string {
 }
 
 // MemberList are the members as a list of literals.
-func (f Family) MemberList() string {
+func (f MaintenanceGroup) MemberList() string {
 	var names []Name
 	for _, t := range f.Members {
 		names = append(names, t.Table)
@@ -58,7 +58,7 @@ func (f Family) MemberList() string {
 }
 
 // SourceList are the captured tables as a list of literals.
-func (f Family) SourceList() string {
+func (f MaintenanceGroup) SourceList() string {
 	var names []Name
 	for _, c := range f.Captures {
 		names = append(names, c.Table)

@@ -8,9 +8,9 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// families groups the stream tables in immediate mode that follow the same tables, directly or through others. One that reads no table has
+// maintenanceGroups groups the stream tables in immediate mode that follow the same tables, directly or through others. One that reads no table has
 // none.
-func (p *planner) families() [][]int {
+func (p *planner) maintenanceGroups() [][]int {
 	group := make([]int, len(p.compiled.order)) // by place in the order: the place of the group's first
 	for i := range group {
 		group[i] = i
@@ -24,7 +24,7 @@ func (p *planner) families() [][]int {
 		}
 		merge(group, members)
 	}
-	var families [][]int
+	var groups [][]int
 	for i, n := range p.compiled.order {
 		var members []int
 		for j := range group {
@@ -33,25 +33,25 @@ func (p *planner) families() [][]int {
 			}
 		}
 		if p.immediate(n) && len(members) > 0 && slices.ContainsFunc(p.captured, func(r *catalog.Relation) bool { return r.Kind != catalog.StreamTable && p.follows(n, r) }) {
-			families = append(families, members)
+			groups = append(groups, members)
 		}
 	}
-	return families
+	return groups
 }
 
-// familyOf names what a family has for all of its members, after the first.
-func (p *planner) familyOf(members []int) render.Family {
+// groupOf names what a group has for all of its members, after the first.
+func (p *planner) groupOf(members []int) render.MaintenanceGroup {
 	base := p.base(&p.spec.StreamTables[p.compiled.order[members[0]]])
-	return render.Family{
+	return render.MaintenanceGroup{
 		Schemas: schemasOf(p.spec), State: p.in("pgt_stream_table_state"),
 		ApplyFn: p.in(base + "_apply_pending"),
 	}
 }
 
-// nameFamilies tells stream tables and captures which family they are of.
-func (p *planner) nameFamilies(families [][]int) {
-	for n, members := range families {
-		f := p.familyOf(members)
+// nameGroups tells stream tables and captures which group they are of.
+func (p *planner) nameGroups(groups [][]int) {
+	for n, members := range groups {
+		f := p.groupOf(members)
 		for _, i := range members {
 			p.tables[i].ApplyFn = f.ApplyFn
 			for _, r := range p.captured {
@@ -63,11 +63,11 @@ func (p *planner) nameFamilies(families [][]int) {
 	}
 }
 
-// completeFamilies lists what belongs to each.
-func (p *planner) completeFamilies(families [][]int, captures []render.Capture) []render.Family {
-	var all []render.Family
-	for _, members := range families {
-		f := p.familyOf(members)
+// completeGroups lists what belongs to each.
+func (p *planner) completeGroups(groups [][]int, captures []render.Capture) []render.MaintenanceGroup {
+	var all []render.MaintenanceGroup
+	for _, members := range groups {
+		f := p.groupOf(members)
 		for _, i := range members {
 			f.Members = append(f.Members, p.tables[i])
 		}

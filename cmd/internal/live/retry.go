@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Pauses between attempts, in which those go on who queued behind the lock that was not to be had.
+// Pauses between attempts, in which the sessions proceed that queued behind the lock.
 const (
 	shortBreak = 500 * time.Millisecond
 	longBreak  = 15 * time.Second
@@ -29,9 +29,9 @@ func (f Failure) Error() string { return f.Err.Error() }
 // Unwrap gives the error.
 func (f Failure) Unwrap() error { return f.Err }
 
-// patiently repeats an attempt that locks, deadlocks or serialization ended, with longer and longer pauses, until Retry has passed. The outcome
-// is what holds then.
-func (o Options) patiently(ctx context.Context, outcome string, attempt func(left time.Duration) error) error {
+// retry repeats an attempt that ended with a lock timeout, a deadlock or a serialization failure, with longer and longer pauses, until Retry has
+// passed. The outcome says what holds then.
+func (o Options) retry(ctx context.Context, outcome string, attempt func(left time.Duration) error) error {
 	began := time.Now()
 	for pause := shortBreak; ; pause = min(2*pause, longBreak) {
 		left := o.Retry - time.Since(began)
@@ -56,7 +56,7 @@ func (o Options) why(err error) string {
 	errors.As(err, &pg)
 	switch {
 	case pg.Code != "55P03":
-		return fmt.Sprintf("%s, at %q", pg.Message, o.Progress.now())
+		return fmt.Sprintf("%s, at %q", pg.Message, o.Progress.current())
 	case blocked == "":
 		blocked = "a lock"
 	}

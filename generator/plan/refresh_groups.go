@@ -7,9 +7,9 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// frontiers groups the stream tables, in the order of their refreshes: those that a stream table reads by several ways, and itself, must
+// refreshGroups groups the stream tables, in the order of their refreshes: those that a stream table reads by several ways, and itself, must
 // be refreshed from one snapshot, or it would join what was with what is. All others are alone.
-func (p *planner) frontiers() [][]render.StreamTable {
+func (p *planner) refreshGroups() [][]render.StreamTable {
 	group := make([]int, len(p.compiled.order)) // by place in the order: the place of the group's first
 	for i := range group {
 		group[i] = i

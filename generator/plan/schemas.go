@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -34,3 +35,8 @@ func (p *planner) computes(n int) (path, query string) {
 
 // searchPath is where names in queries are looked up.
 func searchPath(s *spec.Spec) []string { return []string{"public", s.Extension.Schema} }
+
+// schemasOf are the schemas of the extension.
+func schemasOf(s *spec.Spec) render.Schemas {
+	return render.Schemas{SchemaName: s.Extension.Schema, InternalName: spec.InternalSchema(s.Extension.Schema)}
+}
