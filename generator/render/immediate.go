@@ -11,15 +11,16 @@ import (
 
 // Now is what templates know of a stream table in immediate mode besides.
 type Now struct {
-	Immediate  bool
-	Direct     bool   // each statement follows by itself; otherwise what is pending is applied when the last open statement ends
-	LockKey    string // of the advisory lock under which the latter is done
-	Last       Name   // the sequence with the last transaction that had the lock
-	MaintainFn Name
-	ApplyFn    Name      // of the maintenance group; empty if it has none
-	Pending    []Changes // what is pending, by source
-	NowDelta   []string  // lines of common table expressions over Pending
-	Anew       []string  // the same, where rows that changes touch are computed as they are now; none if Direct does not do so
+	Immediate       bool
+	FollowsSettings bool   // what it shows may depend on settings of the session
+	Direct          bool   // each statement follows by itself; otherwise what is pending is applied when the last open statement ends
+	LockKey         string // of the advisory lock under which the latter is done
+	Last            Name   // the sequence with the last transaction that had the lock
+	MaintainFn      Name
+	ApplyFn         Name      // of the maintenance group; empty if it has none
+	Pending         []Changes // what is pending, by source
+	NowDelta        []string  // lines of common table expressions over Pending
+	Anew            []string  // the same, where rows that changes touch are computed as they are now; none if Direct does not do so
 
 	Regained   []string // see package ivm
 	Accumulate func(row, added string) []string
