@@ -2831,11 +2831,13 @@ begin
     left join (select l.* from events_internal.pgt_version_history l order by l.no desc limit 1) h on true
     where (h.version, h.digest) is distinct from (e.version, e.digest)
     on conflict (no) do nothing; -- another session was faster
-    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do
-        nothing;
+    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due)
+    values ('shop_events', false)
+    on conflict (outbox_name) do nothing;
     perform events_internal.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
-    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name)
-        do nothing;
+    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due)
+    values ('account_events', false)
+    on conflict (outbox_name) do nothing;
     perform events_internal.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
         perform events_internal.pgt_make_group('shipping', 'shop_events', 'earliest', 10);
@@ -2970,7 +2972,7 @@ create procedure events_internal.pgt_pass(p_commits boolean)
     language plpgsql
 as $procedure$
 declare
-    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- a part of the work, where all is one transaction
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
     v_name     text;
     v_task     text;
     v_batch    integer;
@@ -3233,7 +3235,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'b27a01a3281277a6a72ee5de7ec21abf', 'plain');
+values ('events', '1.0.0', 'f34d3649ce3914aa6fc73eb05fc3c87e', 'plain');
 select events.attach();
 
 commit;

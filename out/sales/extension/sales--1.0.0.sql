@@ -3212,7 +3212,7 @@ create procedure sales_internal.pgt_pass(p_commits boolean)
     language plpgsql
 as $procedure$
 declare
-    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- a part of the work, where all is one transaction
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
     v_table    text;
 begin
     call sales_internal.pgt_commit(p_commits);
@@ -5004,4 +5004,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'af26f23fe29348ae1d488512fe159480', 'extension');
+values ('sales', '1.0.0', 'c6c2aec7ef7fbb24f19f0c220b5cc0bb', 'extension');

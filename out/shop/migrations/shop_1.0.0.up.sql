@@ -1964,7 +1964,7 @@ create procedure pgtrickle_internal.pgt_pass(p_commits boolean)
     language plpgsql
 as $procedure$
 declare
-    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- a part of the work, where all is one transaction
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
     v_name     text;
     v_task     text;
     v_batch    integer;
@@ -3266,7 +3266,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '702bcfaf03dd3e75edfa20fb8a6ea403', 'plain');
+values ('shop', '1.0.0', '84108deecce644655862424795ac55b0', 'plain');
 select pgtrickle.attach();
 
 commit;
