@@ -74,6 +74,11 @@ func (e Extension) InboxNames() []string {
 // HasSettings reports whether anything reads a setting: inboxes and outboxes do.
 func (e Extension) HasSettings() bool { return len(e.Inboxes)+len(e.Outboxes) > 0 }
 
+// Computed lists the inboxes whose ids are computed from payloads.
+func (e Extension) Computed() []Inbox {
+	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.EventID == "" })
+}
+
 // WithoutDelay lists the inboxes that have no back-off.
 func (e Extension) WithoutDelay() []string {
 	var names []string
