@@ -20,7 +20,6 @@ func (b *builder) capture(c render.Capture) {
 		b.add("immediate/row.sql", c)
 	}
 	b.add("immediate/unapplied.sql", c)
-	b.add("immediate/attach.sql", c)
 }
 
 // events adds the trigger functions that run after each statement on a captured table.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -29,7 +29,7 @@ const kills, manyKills = 40, 100
 // run is a server with traffic on it. The traffic's sessions survive every crash by connecting again.
 type run struct {
 	t       *testing.T
-	server  *sandbox.Server
+	server  *commandtest.Server
 	rand    *rand.Rand
 	stop    chan struct{}
 	traffic sync.WaitGroup
@@ -87,7 +87,7 @@ inboxes:
 `
 
 func start(t *testing.T, seed uint64) *run {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true, Settings: map[string]string{"shared_buffers": "16MB", "restart_after_crash": "on"},
 	})
 	if err != nil {
