@@ -10,17 +10,22 @@ import (
 
 const module = "github.com/pgsluice/sluice/"
 
-// rooms lists what each room may import of ours, by prefix. Imports point down only.
+// rooms lists what each room may import of ours, by prefix. Imports point down only. The rooms of the command are in internal and not in
+// cmd/internal, because Go lets only packages below cmd import the latter, and tests start servers and run commands, too.
 var rooms = map[string][]string{
-	"cmd/sluice":           {"cmd/cli"},
-	"cmd/cli":              {"cmd/demo", "cmd/live", "cmd/pull", "cmd/sandbox", "cmd/verify", "generator", "generator/explain", "generator/migrations", "generator/spec", "generator/upgrade", "ivm/diag"},
-	"cmd/demo":             {"cmd/live", "cmd/sandbox", "generator", "generator/spec", "specs"},
-	"cmd/drift":            {"generator/upgrade", "ivm/sqltext"},
-	"cmd/live":             {"cmd/drift", "generator", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
-	"cmd/pull":             {"generator", "generator/spec", "ivm/diag", "ivm/sqltext"},
-	"cmd/verify":           {"cmd/drift", "cmd/live", "generator", "generator/upgrade", "ivm/sqltext"},
-	"cmd/sandbox":          {},
-	"generator":            {"generator/docs", "generator/explain", "generator/migrations", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"cmd/sluice":           {"internal/cli"},
+	"internal/cli":         {"internal/demo", "internal/live", "internal/pull", "internal/verify", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
+	"internal/demo":        {"internal/live", "internal/sandbox", "generator", "generator/spec", "specs"},
+	"internal/drift":       {"generator/upgrade", "ivm/sqltext"},
+	"internal/live":        {"internal/drift", "generator", "generator/artifact", "generator/plan", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"internal/pull":        {"generator/plan", "generator/spec", "ivm/diag", "ivm/sqltext"},
+	"internal/verify":      {"internal/drift", "internal/live", "generator", "generator/artifact", "generator/upgrade", "ivm/sqltext", "ivm/sqltext/ddl"},
+	"internal/sandbox":     {},
+	"generator":            {"generator/artifact", "generator/explain", "generator/objects", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator/artifact":   {"generator/docs", "generator/migrations", "generator/objects", "generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"generator/objects":    {"generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"generator/plan":       {"generator/parallel", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator/parallel":   {},
 	"generator/docs":       {"generator/page", "generator/render", "generator/upgrade", "ivm/sqltext", "templates"},
 	"generator/page":       {"ivm/diag", "ivm/sqltext"},
 	"generator/explain":    {"generator/page", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/resolve", "ivm/sqltext"},
@@ -34,8 +39,9 @@ var rooms = map[string][]string{
 	"ivm/delta":            {"ivm/algebra", "ivm/rewrite", "ivm/sqltext"},
 	"ivm/resolve":          {"ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"ivm/algebra":          {"ivm/catalog", "ivm/sqltext"},
-	"ivm/catalog":          {"ivm/diag", "ivm/sqltext"},
+	"ivm/catalog":          {"ivm/diag", "ivm/sqltext", "ivm/sqltext/ddl"},
 	"ivm/sqltext":          {},
+	"ivm/sqltext/ddl":      {"ivm/sqltext"},
 	"ivm/diag":             {},
 	"templates":            {},
 	"specs":                {},
@@ -43,22 +49,22 @@ var rooms = map[string][]string{
 
 // homes lists where each third-party module lives; tests may use any.
 var homes = map[string][]string{
-	"github.com/jackc/pgx":                       {"cmd/live", "cmd/cli", "cmd/demo", "cmd/drift", "cmd/pull", "cmd/verify"},
-	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext"},
+	"github.com/jackc/pgx":                       {"internal/live", "internal/cli", "internal/demo", "internal/drift", "internal/pull", "internal/verify"},
+	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext", "ivm/sqltext/ddl"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},
-	"github.com/spf13/cobra":                     {"cmd/cli"},
+	"github.com/spf13/cobra":                     {"internal/cli"},
 	"go.yaml.in/yaml":                            {"generator/spec"},
 	"github.com/invopop/jsonschema":              {"generator/spec"},
 	"github.com/pb33f/ordered-map":               {"generator/spec"},
-	"github.com/pmezard/go-difflib":              {"generator"},
+	"github.com/pmezard/go-difflib":              {"generator/artifact"},
 	"github.com/nulab/autog":                     {"generator/page"},
 	"golang.org/x/text":                          {"ivm/diag"},
-	"golang.org/x/sys":                           {"cmd/sandbox"},
-	"golang.org/x/sync/errgroup":                 {"cmd/demo"},
-	"golang.org/x/term":                          {"cmd/demo", "cmd/cli"},
-	"github.com/fergusstrange/embedded-postgres": {"cmd/sandbox"},
-	"github.com/jedib0t/go-pretty":               {"cmd/demo", "cmd/cli"},
+	"golang.org/x/sys":                           {"internal/sandbox"},
+	"golang.org/x/sync/errgroup":                 {"internal/demo"},
+	"golang.org/x/term":                          {"internal/demo", "internal/cli"},
+	"github.com/fergusstrange/embedded-postgres": {"internal/sandbox"},
+	"github.com/jedib0t/go-pretty":               {"internal/demo", "internal/cli"},
 }
 
 type listed struct {

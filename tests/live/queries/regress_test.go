@@ -20,6 +20,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -84,7 +85,7 @@ type regress struct {
 }
 
 func (s *regress) run(ctx context.Context, script string) {
-	for _, statement := range sqltext.Statements(script) {
+	for _, statement := range ddl.Statements(script) {
 		if s.asks && isQuery(statement) {
 			s.ask(ctx, statement)
 		}
