@@ -29,8 +29,8 @@ func Explain(s *spec.Spec, name, stage, format string) (text string, found bool,
 }
 
 // changeSQL is the statement that finds what changed.
-func changeSQL(v *ivm.View, name string) string {
-	return v.Change(ivm.Tables{
+func changeSQL(v *ivm.Plan, name string) string {
+	return v.Apply.Signed(ivm.Tables{
 		Log:    func(table *catalog.Relation) string { return sqltext.Ident("changes_" + table.Name) },
 		Stored: sqltext.Ident(name),
 	})

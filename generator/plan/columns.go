@@ -17,22 +17,22 @@ const mostColumns = 1600 - 3
 var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 
 // checkColumns refuses queries and sources whose columns no table of ours can hold, and indexes on columns that there are not.
-func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
+func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.Plan) {
 	c.checkDistinct(view)
 	c.checkInternal(t, view)
 	for _, o := range view.Output {
-		if view.Columns.Info(o.ID).Type == sqltext.Record {
+		if o.Type == sqltext.Record {
 			c.errs.Add(record(o.Pos, o.Name))
 		}
 		if slices.Contains(systemColumns, o.Name) {
 			c.errs.Add(systemColumn(o.Pos, o.Name))
 		}
 	}
-	if n := len(view.Storage().Stored); n > mostColumns {
+	if n := len(view.Storage.Stored); n > mostColumns {
 		c.errs.Add(tooWide(t.Query.At, "this query", n))
 	}
 	for _, r := range view.Sources {
-		if n := len(columnsRead(view, r)); n > mostColumns {
+		if n := len(view.Need(r).Columns); n > mostColumns {
 			c.errs.Add(tooWide(t.Query.At, "what it reads of "+r.SQLName(), n))
 		}
 	}
@@ -44,7 +44,7 @@ func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.View) {
 }
 
 // checkWhole refuses what needs the names of columns that only the server knows.
-func (c *compiler) checkWhole(t *spec.StreamTable, view *ivm.View) {
+func (c *compiler) checkWhole(t *spec.StreamTable, view *ivm.Plan) {
 	if t.Outbox != nil {
 		c.errs.Add(needsColumns(*view.Open, "an outbox, whose rows have them"))
 	}
@@ -66,7 +66,7 @@ func (c *compiler) checkLengths(q spec.Query) bool {
 }
 
 // checkDistinct refuses a name that two columns have.
-func (c *compiler) checkDistinct(view *ivm.View) {
+func (c *compiler) checkDistinct(view *ivm.Plan) {
 	first := map[string]diag.Pos{}
 	for _, o := range view.Output {
 		if other, taken := first[o.Name]; taken {
@@ -78,14 +78,14 @@ func (c *compiler) checkDistinct(view *ivm.View) {
 }
 
 // checkInternal refuses names of columns that generated SQL has beside the query's, and beside those of logged tables.
-func (c *compiler) checkInternal(t *spec.StreamTable, view *ivm.View) {
+func (c *compiler) checkInternal(t *spec.StreamTable, view *ivm.Plan) {
 	for _, o := range view.Output {
 		if ivm.IsInternal(o.Name) {
 			c.errs.Add(internalColumn(nameIn(t.Query, o.Name, o.Pos), o.Name))
 		}
 	}
 	for _, r := range view.Sources {
-		for _, name := range columnsRead(view, r) {
+		for _, name := range view.Need(r).Columns {
 			if slices.Contains(besideChanges[t.RefreshMode], name) && r.Kind != catalog.StreamTable {
 				c.errs.Add(internalSource(nameIn(t.Query, name, t.Query.At), r, name))
 			}
@@ -109,7 +109,7 @@ func nameIn(q spec.Query, name string, otherwise diag.Pos) diag.Pos {
 }
 
 // checkIndexes refuses indexes on columns that a stream table does not have.
-func (c *compiler) checkIndexes(t *spec.StreamTable, view *ivm.View) {
+func (c *compiler) checkIndexes(t *spec.StreamTable, view *ivm.Plan) {
 	names := make([]string, len(view.Output))
 	for i, o := range view.Output {
 		names[i] = o.Name

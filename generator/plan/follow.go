@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
-	"github.com/pgsluice/sluice/ivm"
-	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
@@ -15,14 +13,15 @@ func (p *planner) follow(n int) {
 		return
 	}
 	view, reader := p.compiled.views[n], render.Name(p.spec.StreamTables[n].Relation)
-	for _, r := range tablesOf(view) {
+	for _, need := range view.Needs {
+		r := need.Table
 		source := p.sources[r]
 		if source == nil {
 			source = p.source(r)
 			p.sources[r] = source
 			p.order = append(p.order, r)
 		}
-		setColumns(source, r, inOrder(r, union(source.ColumnList, columnsRead(view, r))))
+		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Readers = append(source.Readers, reader)
 	}
 }
@@ -78,22 +77,4 @@ func (p *planner) feeds(n int) []render.Source {
 		}
 	}
 	return feeds
-}
-
-// columnsRead are the columns of a table that a view reads.
-func columnsRead(view *ivm.View, r *catalog.Relation) []string {
-	var names []string
-	if view.Root == nil {
-		return nil
-	}
-	algebra.Walk(view.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok && read.Table == r {
-			for _, c := range read.Cols {
-				if name := r.Columns[c.Attr].Name; !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
-	})
-	return names
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
-	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
@@ -23,38 +22,17 @@ func (p *planner) immediate(n int) bool {
 // capture notes which columns of which tables a stream table in immediate mode reads.
 func (p *planner) capture(n int) {
 	view := p.compiled.views[n]
-	for _, r := range tablesOf(view) {
+	for _, need := range view.Needs {
+		r := need.Table
 		c := p.captures[r]
 		if c == nil {
 			c = p.newCapture(r)
 			p.captures[r] = c
 			p.captured = append(p.captured, r)
 		}
-		setColumns(&c.Source, r, inOrder(r, union(c.ColumnList, columnsRead(view, r))))
+		setColumns(&c.Source, r, inOrder(r, union(c.ColumnList, need.Columns)))
 		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
 	}
-}
-
-// tablesOf are the tables that a view reads, each once.
-func tablesOf(view *ivm.View) []*catalog.Relation {
-	var tables []*catalog.Relation
-	for _, read := range leaves(view) {
-		if !slices.Contains(tables, read.Table) {
-			tables = append(tables, read.Table)
-		}
-	}
-	return tables
-}
-
-// leaves are the places at which a view reads a relation.
-func leaves(view *ivm.View) []*algebra.Source {
-	var all []*algebra.Source
-	algebra.Walk(view.Root, func(n algebra.Node) {
-		if read, ok := n.(*algebra.Source); ok {
-			all = append(all, read)
-		}
-	})
-	return all
 }
 
 func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
@@ -76,12 +54,12 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 // now completes a stream table in immediate mode.
 func (p *planner) now(n int, t *render.StreamTable) {
 	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
-	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy()), ""
-	t.Immediate, t.Direct = true, view.Direct() && len(p.readers(n)) == 0 && !p.readsPart(view)
+	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy), ""
+	t.Immediate, t.Direct = true, view.Immediate.Direct && len(p.readers(n)) == 0 && !p.readsPart(view)
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
-	t.PlainSame, t.FollowsSettings = view.Storage().PlainSame, view.FollowsSettings()
+	t.PlainSame, t.FollowsSettings = view.Storage.PlainSame, view.Immediate.FollowsSettings
 	names := map[*catalog.Relation]string{}
-	t.NowDelta = p.reading(t, "__few", view.Delta, func(r *catalog.Relation) string {
+	t.NowDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
@@ -90,28 +68,25 @@ func (p *planner) now(n int, t *render.StreamTable) {
 	})
 	if t.Grouped {
 		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
-		if t.Extremes = view.Extremes(); len(t.Extremes) > 0 {
-			regained := func(tables ivm.Tables) []string { return view.Regained(tables, "p_places") }
-			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+		if t.Extremes = view.Immediate.Extremes; len(t.Extremes) > 0 {
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
 		}
 	} else if t.Direct {
-		t.KeyColumns = view.KeyColumns()
-		anew := func(tables ivm.Tables) []string { return view.RowsAnew(tables, ivm.Update) }
-		t.Anew = p.reading(t, "__few", anew, inStatement)
+		t.KeyColumns, t.Anew = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
 	}
 }
 
 // readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
-func (p *planner) readsPart(view *ivm.View) bool {
-	return slices.ContainsFunc(tablesOf(view), func(r *catalog.Relation) bool { return r.PartOfOthers() })
+func (p *planner) readsPart(view *ivm.Plan) bool {
+	return slices.ContainsFunc(view.Needs, func(n ivm.Need) bool { return n.Table.PartOfOthers() })
 }
 
 // inStatement is where a trigger finds the changes of its table.
 func inStatement(*catalog.Relation) string { return "changes1" }
 
 // reading are lines of common table expressions for a view; what they read as it is, is read by functions that say what is gone of it.
-func (p *planner) reading(t *render.StreamTable, few string, lines func(ivm.Tables) []string, log func(*catalog.Relation) string) []string {
-	return lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Log: log, Now: func(r *catalog.Relation) string {
+func (p *planner) reading(t *render.StreamTable, few string, s ivm.Statement, log func(*catalog.Relation) string) []string {
+	return s.Lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Places: "p_places", Log: log, Current: func(r *catalog.Relation) string {
 		c := p.captures[r]
 		if c == nil || c.Made {
 			return r.SQLName()
@@ -122,9 +97,9 @@ func (p *planner) reading(t *render.StreamTable, few string, lines func(ivm.Tabl
 }
 
 // part is a captured table with the columns that one view reads.
-func (p *planner) part(view *ivm.View, r *catalog.Relation) render.Source {
+func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
 	source := p.captures[r].Source
-	setColumns(&source, r, columnsRead(view, r))
+	setColumns(&source, r, view.Need(r).Columns)
 	return source
 }
 
@@ -182,54 +157,33 @@ func (p *planner) completeCaptures() []render.Capture {
 
 // direct is how a stream table follows a statement by itself.
 func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) render.Step {
-	view := p.compiled.views[n]
-	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Effects: effects(view)}
-	if t.Grouped {
-		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
-	} else {
-		step.ByEvent = p.byEvent(&t, view.RowsAnew)
-	}
-	return step
+	return p.step(n, t, r, p.compiled.views[n].Immediate.Step())
 }
 
-// alone is how a locked stream table follows a statement that is the only one open: it alone changed anything.
+// alone is how a locked stream table follows a statement that is the only one open: it alone changed anything. What reads it reads the same delta.
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
-	view := p.compiled.views[n].OnlyChanging(r)
-	step := render.Step{StreamTable: t, Of: p.part(view, r), Absent: p.captures[r].Absent, Effects: effects(view)}
-	switch {
-	case len(t.Feeds) == 0 && view.MergesGroups():
-		step.Merged, step.Accumulate = true, view.Accumulate
-		step.ByEvent = p.byEvent(&t, view.GroupsDelta)
-	case len(t.Feeds) == 0 && view.MovesRows():
-		step.Moved = true
-		step.ByEvent = p.byEvent(&t, view.Moves)
-	default: // what reads it reads the same delta
-		step.ByEvent = p.byEvent(&t, func(tables ivm.Tables, _ ivm.Event) []string { return view.Delta(tables) })
-	}
+	followed := p.compiled.views[n].Immediate.Alone(r, len(t.Feeds) > 0)
+	step := p.step(n, t, r, followed)
+	step.Merged, step.Moved = followed.Kind == ivm.AddToGroups, followed.Kind == ivm.MoveRows
 	return step
 }
 
-// effects are those of each kind of statement.
-func effects(view *ivm.View) map[string]render.Effect {
-	all := map[string]render.Effect{}
-	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
-		all[string(e)] = render.Effect(view.Effect(e))
+// step writes how a stream table follows each kind of statement on a table.
+func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followed ivm.Step) render.Step {
+	step := render.Step{
+		StreamTable: t, Of: p.part(p.compiled.views[n], r), Absent: p.captures[r].Absent,
+		ByEvent: map[string][]string{}, Effects: map[string]render.Effect{},
 	}
-	return all
-}
-
-// byEvent are lines of common table expressions for each kind of statement.
-func (p *planner) byEvent(t *render.StreamTable, lines func(ivm.Tables, ivm.Event) []string) map[string][]string {
-	all := map[string][]string{}
-	for _, e := range []ivm.Event{ivm.Insert, ivm.Update, ivm.Delete} {
-		all[string(e)] = p.reading(t, "", func(tables ivm.Tables) []string { return lines(tables, e) }, inStatement)
+	for _, e := range ivm.Events {
+		step.ByEvent[string(e)] = p.reading(&t, "", followed.ByEvent[e], inStatement)
+		step.Effects[string(e)] = render.Effect(followed.Effects[e])
 	}
-	return all
+	return step
 }
 
 // follows reports whether a stream table changes with a table in the same statement.
 func (p *planner) follows(n int, r *catalog.Relation) bool {
-	if slices.Contains(tablesOf(p.compiled.views[n]), r) {
+	if p.compiled.views[n].Follows(r) {
 		return true
 	}
 	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })

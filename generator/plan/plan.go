@@ -40,4 +40,4 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 }
 
 // Views compiles the queries of the stream tables of a spec, in its order; that of a wrong query is nil.
-func Views(s *spec.Spec, errs *diag.List) []*ivm.View { return compileViews(s, errs).views }
+func Views(s *spec.Spec, errs *diag.List) []*ivm.Plan { return compileViews(s, errs).views }

@@ -24,10 +24,10 @@ func searchPathOf(s *spec.Spec) string {
 func (p *planner) computes(n int) (path, query string) {
 	view := p.compiled.views[n]
 	switch {
-	case view.Strategy() != ivm.Recompute && view.Own(p.compiled.known):
-		return ownPath, view.Rows()
-	case view.PicksKeys():
-		return searchPathOf(p.spec), view.Rows()
+	case view.Strategy != ivm.Recompute && view.OwnNames:
+		return ownPath, view.Recompute.Rows()
+	case view.PicksKeys:
+		return searchPathOf(p.spec), view.Recompute.Rows()
 	}
 	return searchPathOf(p.spec), sqltext.Body(p.spec.StreamTables[n].Query.Text)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
-	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -26,7 +25,7 @@ func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read 
 			need := needOf(reads[at], r, view)
 			need.Reader = reader
 			reads[at].Needs = append(reads[at].Needs, need)
-			if r.Kind == catalog.View && view.Root != nil {
+			if r.Kind == catalog.View && view.Followed() {
 				reads[at].Kind = "view"
 			}
 			reads[at].Readers = append(reads[at].Readers, reader)
@@ -62,44 +61,31 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 
 // needOf is what a view's SQL takes for granted of a relation. What changes of rows alone need beside the columns' names is checked by the
 // table that stores them; groups are added up as types allow, and looked up by keys that are never null.
-func needOf(read render.Read, r *catalog.Relation, view *ivm.View) render.Need {
+func needOf(read render.Read, r *catalog.Relation, view *ivm.Plan) render.Need {
 	need := render.Need{Read: read}
 	need.Needs, need.Readers = nil, nil
 	if read.Log == nil && read.Pending == nil {
 		return need
 	}
-	need.Columns = columnsRead(view, r)
+	needed := view.Need(r)
+	need.Columns = needed.Columns
 	if read.Made {
 		return need
 	}
-	need.UniqueOn = view.UniqueOn(r)
+	need.UniqueOn = needed.UniqueOn
 	for _, name := range need.Columns {
 		if c := r.Columns[r.Column(name)]; !c.Varied && sqltext.IsString(c.Type) {
 			need.Alike = append(need.Alike, name)
 		}
 	}
-	if !groups(view) {
+	if !view.Groups {
 		return need
 	}
 	for _, name := range need.Columns {
 		need.Types = append(need.Types, r.Columns[r.Column(name)].Type)
 	}
-	need.NotNull = view.NotNull(r)
+	need.NotNull = needed.NotNull
 	return need
-}
-
-// groups reports whether a view groups rows and is followed.
-func groups(view *ivm.View) bool {
-	found := false
-	if view.Root != nil {
-		algebra.Walk(view.Root, func(n algebra.Node) {
-			switch n.(type) {
-			case *algebra.Aggregate, *algebra.Distinct:
-				found = true
-			}
-		})
-	}
-	return found
 }
 
 // kindOf is table, or other for what no plan depends on. A view is one where its query went into a plan.

@@ -124,7 +124,7 @@ func (p *planner) in(full string) render.Name {
 
 // incremental reports whether a stream table is kept up to date by changes.
 func (p *planner) incremental(n int) bool {
-	return p.compiled.views[n].Strategy() != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
+	return p.compiled.views[n].Strategy != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
 }
 
 func (p *planner) source(r *catalog.Relation) *render.Source {
@@ -163,7 +163,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
 	base := p.base(t)
 	beside := func(suffix string) render.Name { return p.in(base + suffix) }
-	storage := view.Storage()
+	storage := view.Storage
 	table := render.StreamTable{
 		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec), Path: p.path(t), Order: order,
 		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
@@ -172,7 +172,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
 		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
-		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy() == ivm.MergeGroups, AddsUp: view.AddsUp(),
+		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
 		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
 		MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
 	}
@@ -199,8 +199,8 @@ func (p *planner) table(n, order int) render.StreamTable {
 	if !storage.Hashed() {
 		table.UniqueKey = storage.Index()
 	}
-	for i, o := range view.Output {
-		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i)})
+	for _, o := range view.Output {
+		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull})
 	}
 	for i, columns := range t.Indexes {
 		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
@@ -212,16 +212,16 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	table.Paired = storage.Paired()
 	if !view.Whole() && !slices.Equal(storage.Visible, storage.Stored) {
-		table.RowsSQL = view.Rows()
+		table.RowsSQL = view.Recompute.Rows()
 	}
 	computed := ""
-	if view.Strategy() != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
+	if view.Strategy != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
 		table.ComputedFn = p.in(base + "_computed")
 		computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
 	}
 	table.OwnPath, table.Computes = p.computes(n)
-	table.Rebuild = view.Rebuild(table.Computes, table.Rows.String(), computed, false)
-	table.RebuildSigned = view.Rebuild(table.Computes, table.Rows.String(), computed, true)
+	query := ivm.Query{SQL: table.Computes, Stored: table.Rows.String(), Computed: computed}
+	table.Rebuild, table.RebuildSigned = view.Recompute.Lines(query, false), view.Recompute.Lines(query, true)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}
@@ -229,7 +229,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		p.now(n, &table)
 	}
 	if p.incremental(n) {
-		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy())
+		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy)
 		p.addChanges(&table, view)
 		if t.RefreshMode == spec.RefreshAuto {
 			table.Most = recomputeShare(view)
@@ -275,29 +275,28 @@ func (p *planner) ofInbox(t *spec.StreamTable) bool {
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
 // counts twice. Where least and greatest values go, or groups are computed anew, much of the table is read for each change; groups over a join are
 // computed in parallel.
-func recomputeShare(view *ivm.View) string {
+func recomputeShare(view *ivm.Plan) string {
 	switch {
-	case len(view.Extremes()) > 0:
+	case len(view.Immediate.Extremes) > 0:
 		return "0.04"
-	case view.Strategy() == ivm.RescanKeys:
+	case view.Strategy == ivm.RescanKeys:
 		return "0.1"
-	case view.Strategy() == ivm.MergeGroups && !view.AddsUp():
+	case view.Strategy == ivm.MergeGroups && !view.AddsUp:
 		return "0.13"
 	}
 	return "0.2"
 }
 
 // addChanges says how a stream table follows its sources' logs.
-func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
+func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 	names := map[*catalog.Relation]string{}
-	t.Joins = len(leaves(view)) > 1
-	raw := view.Raw()
+	t.Joins = view.Reads > 1
 	log := func(r *catalog.Relation) string {
 		if names[r] == "" {
-			source := *p.sources[r]
-			setColumns(&source, r, columnsRead(view, r))
+			source, need := *p.sources[r], view.Need(r)
+			setColumns(&source, r, need.Columns)
 			changes := render.Changes{Source: source}
-			if raw {
+			if view.Raw {
 				names[r] = source.Unread("__few", t.FewAtMost())
 			} else {
 				names[r] = fmt.Sprintf("changes%d", len(names)+1)
@@ -305,17 +304,17 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.View) {
 			}
 			t.Changes = append(t.Changes, changes)
 			t.Logs = append(t.Logs, source)
-			if key := view.UniqueOn(r); len(key) > 0 && !source.Made {
+			if key := need.UniqueOn; len(key) > 0 && !source.Made {
 				t.ByKey = append(t.ByKey, render.ByKey{Table: source.Table, Columns: key})
 			}
 		}
 		return names[r]
 	}
-	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: raw}
+	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw}
 	if t.Joins {
 		tables.Few = "__few"
 	}
-	t.Delta = view.Delta(tables)
+	t.Delta = view.Apply.Lines(tables)
 }
 
 // reason says why a stream table is recomputed.

@@ -18,7 +18,7 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	count := len(s.StreamTables)
 	c := &compiler{
 		spec: s, known: catalog.New(searchPath(s)...), errs: errs,
-		views: make([]*ivm.View, count), state: make([]int, count), reads: make([][]int, count), written: make([]map[sqltext.Relation]int, count),
+		views: make([]*ivm.Plan, count), state: make([]int, count), reads: make([][]int, count), written: make([]map[sqltext.Relation]int, count),
 		parsed: parallel.Map(s.StreamTables, func(t spec.StreamTable) sqltext.Query {
 			q, err := sqltext.ParseQuery(t.Query.Text)
 			if err != nil {
@@ -67,7 +67,7 @@ type compiler struct {
 	spec    *spec.Spec
 	known   *catalog.Catalog
 	errs    *diag.List
-	views   []*ivm.View
+	views   []*ivm.Plan
 	state   []int                      // unseen, begun or done
 	reads   [][]int                    // the stream tables that each reads
 	written []map[sqltext.Relation]int // the same, by the names that the query has for them
@@ -102,7 +102,7 @@ func (c *compiler) compile(n int) {
 }
 
 // view compiles a query.
-func (c *compiler) view(n int) *ivm.View {
+func (c *compiler) view(n int) *ivm.Plan {
 	query := c.spec.StreamTables[n].Query
 	if c.checkLengths(query) {
 		return nil
@@ -149,10 +149,10 @@ func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool
 }
 
 // add makes a stream table a source for others.
-func (c *compiler) add(t *spec.StreamTable, view *ivm.View) {
+func (c *compiler) add(t *spec.StreamTable, view *ivm.Plan) {
 	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name"), Open: view.Whole()}
-	for i, o := range view.Output {
-		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: view.Columns.Info(o.ID).Type, NotNull: view.NeverNull(i), Varied: view.Columns.Info(o.ID).Varied, Equality: view.Columns.Info(o.ID).Equality})
+	for _, o := range view.Output {
+		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull, Varied: o.Varied, Equality: o.Equality})
 	}
 	if taken := c.known.Add(r); taken != nil {
 		c.errs.Add(nameTaken(t.Field("name"), t.Name, taken))
@@ -160,11 +160,11 @@ func (c *compiler) add(t *spec.StreamTable, view *ivm.View) {
 }
 
 // checkMode refuses a mode that the query does not allow.
-func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.View) {
+func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.Plan) {
 	if t.RefreshMode == spec.RefreshAuto || t.RefreshMode == spec.RefreshFull {
 		return
 	}
-	if t.RefreshMode == spec.RefreshImmediate && view.Root != nil {
+	if t.RefreshMode == spec.RefreshImmediate && view.Followed() {
 		c.checkImmediate(t, view)
 	}
 	for _, reason := range view.Full {
@@ -173,9 +173,9 @@ func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.View) {
 }
 
 // checkImmediate refuses sources whose changes no statement trigger of their own tells in time.
-func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.View) {
-	for _, r := range tablesOf(view) {
-		switch r.Kind {
+func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.Plan) {
+	for _, need := range view.Needs {
+		switch r := need.Table; r.Kind {
 		case catalog.Table, catalog.Partitioned:
 		case catalog.StreamTable:
 			for _, other := range c.spec.StreamTables {

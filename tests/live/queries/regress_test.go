@@ -193,7 +193,7 @@ func expected(errs *diag.List) bool {
 	return true
 }
 
-func (s *regress) compile(query string) (view *ivm.View, errs *diag.List) {
+func (s *regress) compile(query string) (view *ivm.Plan, errs *diag.List) {
 	errs = &diag.List{}
 	defer func() {
 		if r := recover(); r != nil {
@@ -206,12 +206,11 @@ func (s *regress) compile(query string) (view *ivm.View, errs *diag.List) {
 	if view != nil {
 		seen := map[string]bool{}
 		for _, o := range view.Output {
-			if seen[o.Name] || view.Columns.Info(o.ID).Type == sqltext.Record {
+			if seen[o.Name] || o.Type == sqltext.Record {
 				errs.Add(diag.Error{Message: "duplicate or record"})
 			}
 			seen[o.Name] = true
 		}
-		view.Storage()
 	}
 	return view, errs
 }
@@ -222,11 +221,11 @@ func panicked(what string) *diag.List {
 	return errs
 }
 
-func (s *regress) compare(view *ivm.View, query string, names, types []string) {
+func (s *regress) compare(view *ivm.Plan, query string, names, types []string) {
 	var got []string
 	for i, o := range view.Output {
 		got = append(got, o.Name)
-		typ := view.Columns.Info(o.ID).Type
+		typ := o.Type
 		if i < len(types) && typ != "" && typ != types[i] && sqltext.Unsized(typ) != sqltext.Unsized(types[i]) && !(typ == "record") {
 			s.tell("TYPE", query, fmt.Sprintf("%s is %s, taken for %s", o.Name, types[i], typ))
 		}
