@@ -20,7 +20,6 @@ func (b *builder) now(c render.Capture) {
 		b.add("now/row.sql", c)
 	}
 	b.add("now/unapplied.sql", c)
-	b.add("now/attach.sql", c)
 }
 
 // nowEvents adds what follows each statement on a captured table.

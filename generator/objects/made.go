@@ -41,7 +41,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
-			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
+			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList(), c.Followers()), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}
 	for _, o := range view.EventOutboxes() {

@@ -22,18 +22,12 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_trigger_missing", "pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_shape", "pgt_source_look",
-		"pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+		"pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_triggers", "pgt_attach_source", "pgt_source_changed",
+		"pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
 	}
-	if len(view.Sources) > 0 {
-		b.add("source/pgt_attach_log.sql", view)
-	}
 	b.add("stream_table/pgt_applied.sql", view)
-	if view.Parts() {
-		b.add("source/pgt_lock_above.sql", view)
-	}
 	if len(view.Captures) > 0 {
 		b.add("source/pgt_watch_sources.sql", view)
 	}

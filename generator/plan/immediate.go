@@ -47,7 +47,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	return &render.Capture{
 		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
 		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
-		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"), EndNowFn: p.in(base + "_end"),
+		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), EndNowFn: p.in(base + "_end"),
 	}
 }
 

@@ -41,19 +41,11 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	for _, source := range plan.Sources {
 		if source.Table == read.Table {
 			read.Log, read.Columns = &source, source.ColumnList
-			if !read.Made {
-				read.Triggers = source.Triggers.Names()
-				read.Always = append(read.Always, source.OnTruncate)
-			}
 		}
 	}
 	for _, capture := range plan.Captures {
 		if capture.Table == read.Table {
-			read.Pending, read.AttachFn, read.Columns = &capture.Log, capture.AttachNowFn, union(slices.Clone(read.Columns), capture.ColumnList)
-			if !read.Made {
-				read.Triggers = append(append(read.Triggers, capture.Triggers.Names()...), capture.OnBefore, capture.OnEnd)
-				read.Always = append(read.Always, capture.Always()...)
-			}
+			read.Pending, read.Columns = &capture, union(slices.Clone(read.Columns), capture.ColumnList)
 		}
 	}
 	return read

@@ -84,11 +84,11 @@ type Capture struct {
 	ApplyFn Name   // of the family
 	Counts  string // what the name of the setting ends in where the family counts open statements
 
-	Absent                                                                                          Name // a view whose columns say that they are gone
-	PresentFn                                                                                       Name // reads the table
-	Reread                                                                                          bool // it is read by PresentFn
-	OnBefore, OnEnd                                                                                 string
-	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, AttachNowFn, EndNowFn Name
+	Absent                                                                             Name // a view whose columns say that they are gone
+	PresentFn                                                                          Name // reads the table
+	Reread                                                                             bool // it is read by PresentFn
+	OnBefore, OnEnd                                                                    string
+	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, EndNowFn Name
 
 	// Part: statement triggers do not see all of its rows, as it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
 	// of the table that is named.
@@ -105,16 +105,39 @@ func (c Capture) TriggerNames() []string {
 	return names
 }
 
-// Always are the triggers that fire for statements of replicas, too. A replica that applies rows one by one fires row triggers only; what a session in that
-// role writes by statements must be seen as a whole where a view reads several tables.
-func (c Capture) Always() []string {
-	switch {
-	case c.Part:
-		return []string{c.OnTruncate, c.OnRow, c.OnBefore, c.OnEnd}
-	case len(c.Locked) > 0:
-		return []string{c.OnTruncate, c.OnBefore, c.OnInsert, c.OnUpdate, c.OnDelete}
+// MadeTriggers are the triggers that write what is pending, in the order in which pgt_attach_triggers knows them; none where refreshes do.
+func (c Capture) MadeTriggers() []string {
+	if c.Made {
+		return nil
 	}
-	return []string{c.OnTruncate}
+	return append(c.Triggers.Names(), c.OnBefore, c.OnEnd)
+}
+
+// FunctionList is an array of the functions that these call, with null for a trigger that the source does not have.
+func (c Capture) FunctionList() string {
+	if c.Made {
+		return "'{}'"
+	}
+	functions := []Name{c.InsertNowFn, c.UpdateNowFn, c.DeleteNowFn, c.TruncateNowFn, c.RowNowFn, c.RowNowFn, {}, {}}
+	if c.Part {
+		functions[0], functions[1], functions[2], functions[7] = Name{}, Name{}, Name{}, c.EndNowFn
+	}
+	if len(c.Locked) > 0 {
+		functions[6] = c.BeforeFn
+	}
+	items := make([]string, len(functions))
+	for i, function := range functions {
+		items[i] = literalOrNull(function.Name)
+	}
+	return "array[" + wrapped(items) + "]"
+}
+
+// AbsentName is the view that stands for columns that are missing; empty where the source is a stream table.
+func (c Capture) AbsentName() string {
+	if c.Made {
+		return ""
+	}
+	return c.Absent.String()
 }
 
 // Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.

@@ -114,7 +114,7 @@ func TestTakenNames(t *testing.T) {
 					says = "already exists"
 				}
 				if flavour == generator.AsExtension && e == first && strings.HasPrefix(c.says, "trigger") {
-					noted(t, conn, bring(e), "source public.orders cannot be followed: "+c.says)
+					noted(t, conn, bring(e), `source public.orders cannot be followed: trigger "sluice_taken_log_row_public_orders" for relation "orders" already exists`)
 				} else {
 					refuses(t, c.make, func() error { _, err := conn.Exec(t.Context(), bring(e)); return err }, says)
 				}
