@@ -37,7 +37,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		var triggers []string
 		if !c.Made {
 			triggers = c.TriggerNames()
-			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("now/absent.sql", c)}
+			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("immediate/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
@@ -84,22 +84,6 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, consumerGroup(view, g))
 	}
 	return made
-}
-
-// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema.
-func dropOwn(view render.Extension, name render.Name) string {
-	if name.Schema == view.InternalName {
-		return fmt.Sprintf("drop table if exists %s;\n", name)
-	}
-	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), sqltext.Literal(name.String()))
-}
-
-// dropStores is dropOwn of each table that holds the rows of a stream table.
-func dropStores(view render.Extension, t render.StreamTable) (drop string) {
-	for _, table := range t.Stores() {
-		drop += dropOwn(view, table)
-	}
-	return drop
 }
 
 // follows lists the tables whose triggers write a stream table, or write one that it reads.

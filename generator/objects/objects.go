@@ -1,4 +1,7 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
+//
+// Files call downwards: objects, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
+// drop, build, sections, mentions, problems.
 package objects
 
 import (
@@ -177,7 +180,7 @@ func (b *builder) interfaces(view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		b.add("stream_table/pgt_filling.sql", view)
-		b.families(view)
+		b.maintenanceGroups(view)
 		b.frame(view)
 		b.surface(view)
 	}

@@ -26,7 +26,7 @@ func sectionOf(data any) string {
 	switch data.(type) {
 	case render.Source, render.Capture, render.Event, render.Read, render.Need:
 		return sourceSection
-	case render.StreamTable, render.Family:
+	case render.StreamTable, render.MaintenanceGroup:
 		return streamTableSection
 	case render.Inbox:
 		return inboxSection

@@ -1,10 +1,7 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/pgsluice/sluice/generator/render"
-	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
 // follow notes which columns of which tables a stream table needs the changes of.
@@ -24,22 +21,6 @@ func (p *planner) follow(n int) {
 		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Readers = append(source.Readers, reader)
 	}
-}
-
-// inOrder sorts columns as their table has them, so that a log keeps its columns when other stream tables read them first.
-func inOrder(r *catalog.Relation, names []string) []string {
-	slices.SortFunc(names, func(a, b string) int { return r.Column(a) - r.Column(b) })
-	return names
-}
-
-// union is a list and what others have beside it.
-func union(list, others []string) []string {
-	for _, name := range others {
-		if !slices.Contains(list, name) {
-			list = append(list, name)
-		}
-	}
-	return list
 }
 
 // upstream are the stream tables that one reads, directly or not, in the order of their refreshes.

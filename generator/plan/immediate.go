@@ -14,11 +14,6 @@ import (
 
 // Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
 
-// immediate reports whether a stream table is in immediate mode.
-func (p *planner) immediate(n int) bool {
-	return p.spec.StreamTables[n].RefreshMode == spec.RefreshImmediate
-}
-
 // capture notes which columns of which tables a stream table in immediate mode reads.
 func (p *planner) capture(n int) {
 	view := p.compiled.views[n]
@@ -51,8 +46,8 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 }
 
-// now completes a stream table in immediate mode.
-func (p *planner) now(n int, t *render.StreamTable) {
+// completeImmediate completes a stream table in immediate mode.
+func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy), ""
 	t.Immediate, t.Direct = true, view.Immediate.Direct && len(p.readers(n)) == 0 && !p.readsPart(view)
@@ -101,27 +96,6 @@ func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
 	source := p.captures[r].Source
 	setColumns(&source, r, view.Need(r).Columns)
 	return source
-}
-
-// setColumns says which columns of a relation are read.
-func setColumns(s *render.Source, r *catalog.Relation, names []string) {
-	s.ColumnList, s.TypeList, s.VariedList, s.ComparableList = names, nil, nil, nil
-	for _, name := range names {
-		c := r.Columns[r.Column(name)]
-		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
-		s.ComparableList = append(s.ComparableList, c.Equality.Comparable())
-	}
-}
-
-// readers are the stream tables that follow one by its changes.
-func (p *planner) readers(n int) []int {
-	var readers []int
-	for m := range p.compiled.reads {
-		if slices.Contains(p.compiled.reads[m], n) && (p.immediate(m) || p.incremental(m)) {
-			readers = append(readers, m)
-		}
-	}
-	return readers
 }
 
 // completeCaptures says what each table's triggers maintain.
@@ -179,14 +153,6 @@ func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followe
 		step.Effects[string(e)] = render.Effect(followed.Effects[e])
 	}
 	return step
-}
-
-// follows reports whether a stream table changes with a table in the same statement.
-func (p *planner) follows(n int, r *catalog.Relation) bool {
-	if p.compiled.views[n].Follows(r) {
-		return true
-	}
-	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
 }
 
 // lockKey is the key of an advisory lock. It is made of the first name: writers may hold it while an upgrade waits to give another.

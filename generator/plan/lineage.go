@@ -3,29 +3,10 @@ package plan
 import (
 	"slices"
 
-	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
-
-// The kinds of what a spec names, as manifests have them.
-const (
-	anInbox      = "inbox"
-	anOutbox     = "outbox"
-	aGroup       = "consumer group"
-	aStreamTable = "stream table"
-)
-
-// Lineage knows under which names things were released first.
-type Lineage struct {
-	Spec     *spec.Spec         // with the stream tables that stand for relations of inboxes
-	Original *spec.Spec         // the same with the names that all was released under first
-	Released []upgrade.Manifest // before this version, oldest first
-	Last     upgrade.Manifest   // of them
-	named    []upgrade.Named
-	declared []declared
-}
 
 // Trace finds the first names of all that a spec names, and reports renames that cannot be.
 func Trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage {
@@ -33,51 +14,6 @@ func Trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage 
 	l.Spec, l.Original = Materialized(s), Materialized(l.original(s))
 	l.nameTables(len(s.StreamTables), l.Spec.StreamTables, l.Original.StreamTables)
 	return l
-}
-
-// first is the name under which something was released first.
-func (l *Lineage) first(kind, name string) string {
-	at := slices.IndexFunc(l.named, func(n upgrade.Named) bool { return n.Kind == kind && n.Name == name })
-	if at < 0 {
-		return name
-	}
-	return l.named[at].First()
-}
-
-// Moved reports whether anything has another name than at first.
-func (l *Lineage) Moved() bool {
-	return slices.ContainsFunc(l.named, func(n upgrade.Named) bool { return n.Origin != "" })
-}
-
-// declared is a name of a spec.
-type declared struct {
-	spec.Place
-	kind, name, from string
-}
-
-// declarations lists what a spec names; names of stream tables have their schemas.
-func declarations(s *spec.Spec) []declared {
-	var all []declared
-	for _, i := range s.Inboxes {
-		all = append(all, declared{i.Place, anInbox, i.Name, i.RenamedFrom})
-	}
-	for _, o := range s.Outboxes {
-		all = append(all, declared{o.Place, anOutbox, o.Name, o.RenamedFrom})
-	}
-	for _, g := range s.ConsumerGroups {
-		all = append(all, declared{g.Place, aGroup, g.Name, g.RenamedFrom})
-	}
-	for _, t := range s.StreamTables {
-		d := declared{t.Place, aStreamTable, render.Name(t.Relation).Plain(), ""}
-		if from, err := spec.ParseName(t.RenamedFrom); err == nil {
-			if from.Schema == "" {
-				from.Schema = s.Extension.Schema
-			}
-			d.from = render.Name(from).Plain()
-		}
-		all = append(all, d)
-	}
-	return all
 }
 
 // tracer follows names through the released versions.
@@ -216,24 +152,6 @@ func (l *Lineage) settle(version string) {
 			n.Origin = ""
 		}
 	}
-}
-
-// bare is a name without its schema: kinds make relations of the same names.
-func bare(kind, name string) string {
-	if kind == aStreamTable {
-		parsed, _ := spec.ParseName(name)
-		return parsed.Name
-	}
-	return name
-}
-
-// since is a name that tells what has it from what had it before.
-func since(kind, name, version string) string {
-	if kind == aStreamTable {
-		parsed, _ := spec.ParseName(name)
-		return render.Name{Schema: parsed.Schema, Name: parsed.Name + "@" + version}.Plain()
-	}
-	return name + "@" + version
 }
 
 // Named are what a manifest says of the names.

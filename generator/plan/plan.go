@@ -1,4 +1,7 @@
 // Package plan says what a spec comes to: its views compiled, change logs, the order of refreshes, schedules, and the names of all that is made.
+//
+// Files call downwards: plan, lineage, first_names, check, queries, sources, stream_tables, maintenance_groups, refresh_groups, immediate, follow, due,
+// table_outboxes, planner, views, columns, materialize, view, outboxes, schedules, named, columns_read, reads, schemas, problems.
 package plan
 
 import (

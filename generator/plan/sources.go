@@ -34,8 +34,6 @@ func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read 
 	return reads
 }
 
-func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
-
 func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{Schemas: schemasOf(s), Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
 	for _, source := range plan.Sources {

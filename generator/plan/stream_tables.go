@@ -29,8 +29,8 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, n := range compiled.order {
 		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
 	}
-	families := p.families()
-	p.nameFamilies(families)
+	groups := p.maintenanceGroups()
+	p.nameGroups(groups)
 	for i := range p.tables {
 		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
@@ -39,7 +39,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, r := range p.order {
 		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
-	plan.Frontiers = p.frontiers()
+	plan.Frontiers = p.refreshGroups()
 	for n, group := range plan.Frontiers {
 		for i := range p.tables {
 			if contains(group, p.tables[i]) {
@@ -47,11 +47,11 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 			}
 		}
 		if len(group) > 1 {
-			p.together(group)
+			p.lockPaths(group)
 		}
 	}
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
-	plan.Families = p.completeFamilies(families, plan.Captures)
+	plan.Families = p.completeGroups(groups, plan.Captures)
 	return plan
 }
 
@@ -61,9 +61,9 @@ func (p *planner) online(n int, t *render.StreamTable) bool {
 	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0 && t.Shape.Name == ""
 }
 
-// together notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
+// lockPaths notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
 // can lock them.
-func (p *planner) together(group []render.StreamTable) {
+func (p *planner) lockPaths(group []render.StreamTable) {
 	var logs, tables []string
 	foreign := ""
 	add := func(list *[]string, name render.Name) {
@@ -101,62 +101,6 @@ func (p *planner) together(group []render.StreamTable) {
 
 func contains(group []render.StreamTable, t render.StreamTable) bool {
 	return slices.ContainsFunc(group, func(g render.StreamTable) bool { return g.Table == t.Table })
-}
-
-// planner lays out the stream tables of a spec.
-type planner struct {
-	spec     *spec.Spec
-	compiled *compiler
-	traced   *Lineage
-	sources  map[*catalog.Relation]*render.Source
-	order    []*catalog.Relation
-	captures map[*catalog.Relation]*render.Capture
-	captured []*catalog.Relation
-	tables   []render.StreamTable
-
-	outboxNames []spec.OutboxNames // of each stream table of the spec
-}
-
-// in names an object that users do not call or read by its name.
-func (p *planner) in(full string) render.Name {
-	return schemasOf(p.spec).InInternal(spec.DerivedName(full))
-}
-
-// incremental reports whether a stream table is kept up to date by changes.
-func (p *planner) incremental(n int) bool {
-	return p.compiled.views[n].Strategy != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
-}
-
-func (p *planner) source(r *catalog.Relation) *render.Source {
-	base := "changes_" + r.Schema + "_" + r.Name
-	trigger := func(event string) string { return p.trigger("log_"+event, r) }
-	return &render.Source{
-		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec),
-		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
-		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
-		Triggers: render.Triggers{
-			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
-		},
-		CaptureFn: p.in(base + "_capture"), UnreadFn: p.in("unread_" + r.Schema + "_" + r.Name), State: p.in("pgt_stream_table_state"),
-	}
-}
-
-// trigger names a trigger on a table. The table is part of the name, as what is below it bears triggers of the same names: one may be below several
-// tables, and a stream table may read it itself. An inbox has the name that it had first, since its triggers stay when it is renamed.
-func (p *planner) trigger(event string, r *catalog.Relation) string {
-	name := r.Name
-	if r.Schema == p.spec.Extension.Schema {
-		name = p.traced.first(anInbox, name)
-	}
-	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + name)
-}
-
-// base is what names of a stream table's objects begin with.
-func (p *planner) base(t *spec.StreamTable) string {
-	if t.Relation.Schema == p.spec.Extension.Schema {
-		return t.Relation.Name
-	}
-	return t.Relation.Schema + "_" + t.Relation.Name
 }
 
 func (p *planner) table(n, order int) render.StreamTable {
@@ -203,12 +147,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull})
 	}
 	for i, columns := range t.Indexes {
-		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
-		for _, c := range columns {
-			index.Names = append(index.Names, c.Value)
-			index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
-		}
-		table.Indexes = append(table.Indexes, index)
+		table.Indexes = append(table.Indexes, indexOn(&table, beside(fmt.Sprintf("_idx%d", i+1)), columns))
 	}
 	table.Paired = storage.Paired()
 	if !view.Whole() && !slices.Equal(storage.Visible, storage.Stored) {
@@ -226,7 +165,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		table.Grants = []string{role}
 	}
 	if p.immediate(n) {
-		p.now(n, &table)
+		p.completeImmediate(n, &table)
 	}
 	if p.incremental(n) {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy)
@@ -243,16 +182,6 @@ func (p *planner) table(n, order int) render.StreamTable {
 	return table
 }
 
-// path is where in the spec a stream table comes from.
-func (p *planner) path(t *spec.StreamTable) string {
-	for _, i := range p.spec.Inboxes {
-		if i.Materialize && i.At == t.At {
-			return "inboxes." + i.Name
-		}
-	}
-	return "stream_tables." + t.Name
-}
-
 // remembered asks once for each alias, from whatever goroutine.
 func remembered(shown func(alias string) (list, conds []string)) func(alias string) (list, conds []string) {
 	type answer struct{ list, conds []string }
@@ -265,11 +194,6 @@ func remembered(shown func(alias string) (list, conds []string)) func(alias stri
 		known.Store(alias, answer{list, conds})
 		return list, conds
 	}
-}
-
-// ofInbox reports whether a stream table stands for a relation of an inbox.
-func (p *planner) ofInbox(t *spec.StreamTable) bool {
-	return strings.HasPrefix(p.path(t), "inboxes.")
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
@@ -330,4 +254,14 @@ func (p *planner) reason(n int) string {
 		return ""
 	}
 	return "cannot be followed: " + strings.Join(reasons, ", ")
+}
+
+// indexOn is an index on columns that a stream table shows.
+func indexOn(table *render.StreamTable, name render.Name, columns []spec.Text) render.Index {
+	index := render.Index{Name: name}
+	for _, c := range columns {
+		index.Names = append(index.Names, c.Value)
+		index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
+	}
+	return index
 }

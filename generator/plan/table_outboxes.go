@@ -54,21 +54,3 @@ func pgtID(s *spec.Spec, name string) string {
 	digest := md5.Sum([]byte("sluice stream table " + s.Extension.Schema + " " + name))
 	return fmt.Sprintf("%x-%x-%x-%x-%x", digest[:4], digest[4:6], digest[6:8], digest[8:10], digest[10:])
 }
-
-// outboxOf is the name in the catalog of the outbox that a consumer group asks for.
-func outboxOf(s *spec.Spec, asked string) string {
-	if slices.ContainsFunc(s.Outboxes, func(o spec.Outbox) bool { return o.Name == asked }) {
-		return asked
-	}
-	for _, matches := range []func(spec.StreamTable) bool{
-		func(t spec.StreamTable) bool { return t.Name == asked },
-		func(t spec.StreamTable) bool { return t.Relation.Name == asked },
-	} {
-		for _, t := range s.StreamTables {
-			if t.Outbox != nil && matches(t) {
-				return render.Name(t.Relation).Plain()
-			}
-		}
-	}
-	return asked
-}

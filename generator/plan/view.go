@@ -105,8 +105,3 @@ func expression(text string) string {
 	}
 	return text
 }
-
-// schemasOf are the schemas of the extension.
-func schemasOf(s *spec.Spec) render.Schemas {
-	return render.Schemas{SchemaName: s.Extension.Schema, InternalName: spec.InternalSchema(s.Extension.Schema)}
-}
