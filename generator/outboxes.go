@@ -111,8 +111,7 @@ func (b *builder) outbox(o render.Outbox) {
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
-		"outbox/pgt_outbox_bounds", "outbox/pgt_outbox_drawn", "outbox/pgt_outbox_visible",
-		"outbox/pgt_published_at", "outbox/pgt_publishers",
+		"outbox/pgt_outbox_ids", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
 	} {
 		b.add(name+".sql", view)
 	}
@@ -121,8 +120,11 @@ func (b *builder) consumerGroups(view render.Extension) {
 			b.add("outbox/"+name+".sql", view)
 		}
 	}
-	for _, name := range []string{"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point"} {
+	for _, name := range []string{"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state"} {
 		b.add(name+".sql", view)
+	}
+	if len(view.SegmentedOutboxes())+len(view.ArchivedOutboxes()) > 0 {
+		b.add("outbox/pgt_safe_point.sql", view)
 	}
 	if len(view.SegmentedOutboxes()) > 0 {
 		b.add("outbox/pgt_outbox_done.sql", view)
@@ -146,25 +148,25 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/enable_outbox.sql", view)
 		b.add("outbox/disable_outbox.sql", view)
 	}
-	for _, name := range []string{"pgt_outbox_sizes", "pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
+	for _, name := range []string{"pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_require_consumer", "pgt_require_read_committed", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_bury", "pgt_lock_leases",
-		"pgt_reappend", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row", "pgt_grant_again", "pgt_grant_due", "pgt_grant_open", "pgt_note_gap", "pgt_register",
+		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_compact_leases", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
+		"pgt_grant_again", "pgt_grant_due",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
 	if ordered {
-		for _, name := range []string{"pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes"} {
+		for _, name := range []string{"pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
 			b.add("group/"+name+".sql", view)
 		}
 	}
 	for _, name := range []string{
-		"pgt_start", "pgt_make_group", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "pgt_commit_again", "commit_offset", "reject_rows", "replay_dead_letters",
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
-		"pgt_gap_holders", "pgt_is_idle", "pgt_trim_leases", "pgt_watch_consumers",
+		"pgt_gap_holders", "pgt_trim_leases", "pgt_watch_consumers",
 	} {
 		b.add("group/"+name+".sql", view)
 	}

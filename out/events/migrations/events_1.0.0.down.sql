@@ -25,16 +25,14 @@ begin
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
                 'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
-                'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
-                'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
-                'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
-                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
-                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
-                'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
-                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
-                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
-                'seek_offset', 'tick', 'tick_once'
+                'pgt_ask', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_lanes', 'pgt_compact_leases', 'pgt_count_ids', 'pgt_dead_letter',
+                'pgt_gap_holders', 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_row',
+                'pgt_group', 'pgt_group_state', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
+                'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_version', 'pgt_outbox_counts', 'pgt_outbox_drain',
+                'pgt_outbox_ids', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_visible', 'pgt_publication', 'pgt_publishers',
+                'pgt_require_lease', 'pgt_restored', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start',
+                'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows',
+                'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -127,7 +125,6 @@ drop function events.attach();
 drop function events.pgt_note_version();
 drop function events.pgt_watch_consumers();
 drop function events.pgt_trim_leases();
-drop function events.pgt_is_idle(events.pgt_consumer_groups, "interval");
 drop function events.pgt_gap_holders();
 drop function events.consumer_lag(text);
 drop view events.pgt_consumer_group_lag;
@@ -143,38 +140,30 @@ drop function events.extend_lease(text, text, int4, int8);
 drop function events.replay_dead_letters(text, int8[]);
 drop function events.reject_rows(text, text, int8[], text, int8);
 drop function events.commit_offset(text, text, int8, int8);
-drop function events.pgt_commit_again(text, text, int8, int8);
 drop function events.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8);
 drop function events.poll_outbox(text, text, int4, int4);
 drop function events.drop_consumer_group(text, bool);
 drop function events.create_consumer_group(text, text, text, int4);
-drop function events.pgt_make_group(text, text, text, int4);
 drop function events.pgt_start(events.pgt_consumer_groups, int8);
-drop function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval");
+drop function events.pgt_commit_lanes(events.pgt_consumer_groups, text, int8, int8);
+drop function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
 drop function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);
 drop function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
-drop function events.pgt_register(int4, text);
-drop function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4);
-drop function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8);
-drop function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8);
-drop function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval");
-drop function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval");
-drop function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4);
-drop function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[]);
-drop function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
-drop function events.pgt_reappend(int4, int8, int8);
+drop function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8);
+drop function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
+drop function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, timestamptz);
+drop function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, timestamptz, int4);
+drop function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot, int8, xid8[], text[]);
+drop function events.pgt_compact_leases(int4, int8, int8);
 drop function events.pgt_lock_leases(events.pgt_consumer_groups, text);
-drop function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text);
+drop function events.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events.pgt_ask(text);
 drop function events.pgt_count_ids(int8multirange);
 drop function events.pgt_lost_by(text[], text);
-drop function events.pgt_require_read_committed(text);
-drop function events.pgt_require_consumer(text);
-drop function events.pgt_group(text);
+drop function events.pgt_group(text, text, text);
 drop function events.pgt_watch_outboxes();
 drop function events.outbox_status(text);
 drop function events.pgt_outbox_counts(text);
-drop function events.pgt_outbox_sizes();
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events.pgt_publication(name, regclass, bool);
 drop function events.pgt_outbox_drain(text, int4);
@@ -187,10 +176,8 @@ drop function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[
 drop function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
 drop function events.pgt_outbox_next(text, int8, int4);
 drop function events.pgt_publishers(text);
-drop function events.pgt_published_at(text, int8);
 drop function events.pgt_outbox_visible(text, int8multirange, int4);
-drop function events.pgt_outbox_drawn(text);
-drop function events.pgt_outbox_bounds(text);
+drop function events.pgt_outbox_ids(text, int8);
 drop table events.pgt_consumer_dead_letters;
 drop table events.pgt_consumer_claim_check_acks;
 drop table events.pgt_consumers;

@@ -25,16 +25,14 @@ begin
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
                 'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
-                'pgt_ask', 'pgt_bury', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_again', 'pgt_count_ids', 'pgt_gap_holders',
-                'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_open', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_is_idle', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen',
-                'pgt_lease_heads', 'pgt_lock_leases', 'pgt_lost_by', 'pgt_make_group', 'pgt_narrow_gaps', 'pgt_note_gap',
-                'pgt_note_version', 'pgt_outbox_bounds', 'pgt_outbox_counts', 'pgt_outbox_drain', 'pgt_outbox_drawn', 'pgt_outbox_name',
-                'pgt_outbox_next', 'pgt_outbox_sizes', 'pgt_outbox_visible', 'pgt_publication', 'pgt_published_at', 'pgt_publishers',
-                'pgt_reappend', 'pgt_register', 'pgt_require_consumer', 'pgt_require_lease', 'pgt_require_read_committed', 'pgt_restored',
-                'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start', 'pgt_trim_leases', 'pgt_watch_consumers',
-                'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows', 'replay_dead_letters', 'resume_group', 'run',
-                'seek_offset', 'tick', 'tick_once'
+                'pgt_ask', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_lanes', 'pgt_compact_leases', 'pgt_count_ids', 'pgt_dead_letter',
+                'pgt_gap_holders', 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_row',
+                'pgt_group', 'pgt_group_state', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
+                'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_version', 'pgt_outbox_counts', 'pgt_outbox_drain',
+                'pgt_outbox_ids', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_visible', 'pgt_publication', 'pgt_publishers',
+                'pgt_require_lease', 'pgt_restored', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start',
+                'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows',
+                'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -361,23 +359,10 @@ comment on table events.pgt_outbox_state is 'The enabled outboxes, one row each.
 
 -- The enabled outboxes of extension events.
 create view events.pgt_outbox_config as
-select o.outbox_name,
-       o.kind,
-       o.stream_table,
-       o.pgt_name,
-       o.pgt_id,
-       o.immediate,
-       o.outbox_schema,
-       o.outbox_table_name,
-       o.delta_rows_table_name,
-       o.latest_view_name,
-       o.ordering_key,
-       s.enabled_at,
+select o.outbox_name, o.kind, o.stream_table, o.pgt_name, o.pgt_id, o.immediate, o.outbox_schema, o.outbox_table_name,
+       o.delta_rows_table_name, o.latest_view_name, o.ordering_key, s.enabled_at,
        coalesce(make_interval(hours => s.retention_hours), o.retention) as retention, -- null: setting outbox_retention_hours
-       o.inline_threshold_rows,
-       o.on_full_refresh,
-       o.idle_after,
-       o.idle_policy
+       o.inline_threshold_rows, o.on_full_refresh, o.idle_after, o.idle_policy
 from events.pgt_outboxes o
 join events.pgt_outbox_state s on s.outbox_name = o.outbox_name;
 comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events. (Sluice: events in events)';
@@ -483,46 +468,38 @@ comment on table events.pgt_consumer_dead_letters is
     'Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back. '
     '(Sluice: events in events)';
 
--- The lowest and highest visible id of an outbox; null if it is empty or not enabled.
--- Reads the outbox.
-create function events.pgt_outbox_bounds(p_outbox text, out first_id bigint, out last_id bigint)
+-- The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is none.
+-- Reads the outbox and its sequence.
+create function events.pgt_outbox_ids(
+    p_outbox text, p_above bigint default 0, out drawn_id bigint, out last_id bigint, out next_at timestamptz
+)
     language plpgsql
     stable
+    set enable_seqscan = off
 as $function$
 begin
+    drawn_id := 0;
     case p_outbox
         when 'shop_events' then
-            select min(e.id), max(e.id) into first_id, last_id from events.outbox_shop_events e;
+            select case when s.is_called then s.last_value else 0 end,
+                   (select max(e.id) from events.outbox_shop_events e),
+                   (select e.created_at from events.outbox_shop_events e where e.id > p_above order by e.id limit 1)
+            into drawn_id, last_id, next_at
+            from events.outbox_shop_events_ids s;
         when 'account_events' then
-            select min(e.id), max(e.id) into first_id, last_id from events.outbox_account_events e;
+            select case when s.is_called then s.last_value else 0 end,
+                   (select max(e.id) from events.outbox_account_events e),
+                   (select e.created_at from events.outbox_account_events e where e.id > p_above order by e.id limit 1)
+            into drawn_id, last_id, next_at
+            from events.outbox_account_events_ids s;
         else
             null;
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_bounds(text) is
-    'The lowest and highest visible id of an outbox; null if it is empty or not enabled. (Sluice: events in events)';
-
--- The last id drawn for an outbox; 0 if none, or if it is not enabled.
--- Reads the sequence of the outbox.
-create function events.pgt_outbox_drawn(p_outbox text)
-    returns bigint
-    language plpgsql
-    stable
-as $function$
-begin
-    case p_outbox
-        when 'shop_events' then
-            return (select case when s.is_called then s.last_value else 0::bigint end from events.outbox_shop_events_ids s);
-        when 'account_events' then
-            return (select case when s.is_called then s.last_value else 0::bigint end from events.outbox_account_events_ids s);
-        else
-            return 0::bigint;
-    end case;
-end;
-$function$;
-comment on function events.pgt_outbox_drawn(text) is
-    'The last id drawn for an outbox; 0 if none, or if it is not enabled. (Sluice: events in events)';
+comment on function events.pgt_outbox_ids(text, int8) is
+    'The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is '
+    'none. (Sluice: events in events)';
 
 -- The ids among p_ids that an outbox shows, the first p_limit; null if none.
 -- Reads the outbox.
@@ -531,58 +508,41 @@ create function events.pgt_outbox_visible(p_outbox text, p_ids int8multirange, p
     language plpgsql
     stable
 as $function$
-declare
-    v_ids int8multirange;
 begin
     case p_outbox
         when 'shop_events' then
-            select range_agg(int8range(s.id, s.id, '[]'))
-            into v_ids
-            from (
-                select e.id
-                from unnest(p_ids) r
-                cross join lateral (select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
-                    limit upper(r) - lower(r)) e
-                limit p_limit
-            ) s;
+            return (
+                select range_agg(int8range(s.id, s.id, '[]'))
+                from (
+                    select e.id
+                    from unnest(p_ids) r
+                    cross join lateral (
+                        select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
+                            upper(r) - lower(r)
+                    ) e
+                    limit p_limit
+                ) s
+            );
         when 'account_events' then
-            select range_agg(int8range(s.id, s.id, '[]'))
-            into v_ids
-            from (
-                select e.id
-                from unnest(p_ids) r
-                cross join lateral (select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by
-                    o.id limit upper(r) - lower(r)) e
-                limit p_limit
-            ) s;
-    end case;
-    return v_ids;
-end;
-$function$;
-comment on function events.pgt_outbox_visible(text, int8multirange, int4) is
-    'The ids among p_ids that an outbox shows, the first p_limit; null if none. (Sluice: events in events)';
-
--- When the first row of an outbox above an id was published; null if there is none.
--- Reads the outbox.
-create function events.pgt_published_at(p_outbox text, p_above bigint)
-    returns timestamptz
-    language plpgsql
-    stable
-    set enable_seqscan = off
-as $function$
-begin
-    case p_outbox
-        when 'shop_events' then
-            return (select e.created_at from events.outbox_shop_events e where e.id > p_above order by e.id limit 1);
-        when 'account_events' then
-            return (select e.created_at from events.outbox_account_events e where e.id > p_above order by e.id limit 1);
+            return (
+                select range_agg(int8range(s.id, s.id, '[]'))
+                from (
+                    select e.id
+                    from unnest(p_ids) r
+                    cross join lateral (
+                        select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
+                            upper(r) - lower(r)
+                    ) e
+                    limit p_limit
+                ) s
+            );
         else
             return null;
     end case;
 end;
 $function$;
-comment on function events.pgt_published_at(text, int8) is
-    'When the first row of an outbox above an id was published; null if there is none. (Sluice: events in events)';
+comment on function events.pgt_outbox_visible(text, int8multirange, int4) is
+    'The ids among p_ids that an outbox shows, the first p_limit; null if none. (Sluice: events in events)';
 
 -- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, taken before an id is drawn.
 -- Reads pg_locks. xid is null until there is one; marks: those of the keys published to an ordered outbox.
@@ -670,9 +630,10 @@ begin
     from events.pgt_lease_log l
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
-      and (l.until <= p_now or l.vxids is not null or (l.xids is null or exists (
-                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            )));
+      and (
+          l.until <= p_now or l.vxids is not null or l.xids is null or exists
+              (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+      );
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
     case p_group.outbox_name
         when 'account_events' then
@@ -782,10 +743,9 @@ begin
             errcode = '42704',
             message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
             detail = 'Extension events has no enabled outbox of this name.',
-            hint = coalesce(
-                'Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from events.pgt_outbox_config c) || '.',
-                'events.enable_outbox gives a stream table one.'
-            );
+            hint = coalesce('Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from
+                events.pgt_outbox_config c) ||
+                '.', 'events.enable_outbox gives a stream table one.');
     elsif cardinality(v_names) > 1 and v_names[1] <> p_outbox then
         raise exception using
             errcode = '22023',
@@ -831,33 +791,28 @@ create function events.pgt_group_state(
 as $function$
 declare
     v_cur   bigint;
-    v_open  bigint;
-    v_due   bigint; -- and held
+    v_floor bigint;
     v_stirs int8multirange;
     v_ids   int8multirange;
     v_seen  int8multirange;
     v_apart int8multirange[];
 begin
-    max_id := coalesce((select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b), 0);
-    select min(h.cur) filter (where h.lane = 0) into v_cur
-    from events.pgt_lease_heads(p_group) h;
-    select min(lower(l.ids)) - 1,
-           coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until > clock_timestamp()), 0)::bigint,
-           coalesce(sum(r.ids) filter (where l.state = 'held' or l.until <= clock_timestamp()), 0)::bigint
-    into v_open, leased_rows, v_due
+    max_id := coalesce((events.pgt_outbox_ids(p_group.outbox_name)).last_id, 0);
+    select min(h.cur) filter (where h.lane = 0), min(h.floor_no) filter (where h.lane = 0), min(lower(l.ids)) - 1,
+           coalesce(sum(r.ids), 0)::bigint, coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until > clock_timestamp()),
+               0)::bigint
+    into v_cur, v_floor, committed_offset, lag_rows, leased_rows
     from events.pgt_lease_heads(p_group) h
-    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
+    left join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
     left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
     -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
-    select range_agg(r)
-    into v_stirs
-    from events.pgt_lease_heads(p_group) h
-    join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no
+    select range_agg(r) into v_stirs
+    from events.pgt_lease_log l
     cross join lateral unnest(l.ids) r
-    where h.lane = 0 and l.state = 'gap' and (l.vxids is not null or (l.xids is null or exists (
-                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            )));
-    lag_rows := leased_rows + v_due;
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and (
+        l.vxids is not null or l.xids is null or exists
+            (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+    );
     for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
         v_seen := events.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
         lag_rows := lag_rows + events.pgt_count_ids(v_seen);
@@ -868,16 +823,15 @@ begin
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
-        from events.pgt_lease_heads(p_group) h
-        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state in ('gap', 'held')
-        where h.lane = 0;
-        select least(v_open, min(n.next_id) - 1), lag_rows + coalesce(sum(n.waiting), 0)::bigint
-        into v_open, lag_rows
+        from events.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state in ('gap', 'held');
+        select least(committed_offset, min(n.next_id) - 1), lag_rows + coalesce(sum(n.waiting), 0)::bigint
+        into committed_offset, lag_rows
         from events.pgt_lease_heads(p_group) h
         cross join lateral events.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur, v_apart) n
         where h.lane > 0;
     end if;
-    committed_offset := least(v_cur, v_open);
+    committed_offset := least(v_cur, committed_offset);
 end;
 $function$;
 comment on function events.pgt_group_state(events.pgt_consumer_groups) is
@@ -923,7 +877,7 @@ declare
     v_count  bigint;
 begin
     select o.outbox_schema, o.outbox_table_name,
-           coalesce(o.retention, make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer))
+        coalesce(o.retention, make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer))
     into v_schema, v_table, v_keep
     from events.pgt_outbox_config o
     where o.outbox_name = p_outbox and to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) is not null;
@@ -931,13 +885,17 @@ begin
     if v_keep is null or v_keep <= interval '0' then -- not enabled, or without retention
         return 0::bigint;
     end if;
-    -- The safe point and dead letters are of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
-    select case when v_force then 9223372036854775807 else events.pgt_safe_point(p_outbox, false) end,
-           range_agg(int8range(d.id, d.id, '[]')) filter (where not v_force)
+    -- Up to where all groups have committed, and dead letters, in one snapshot: a row that is replayed or rejected meanwhile is among one
+    -- of them.
+    select coalesce(min(s.committed_offset), 9223372036854775807), coalesce((
+               select range_agg(int8range(d.id, d.id, '[]')) from events.pgt_consumer_dead_letters d where d.outbox_name = p_outbox and not
+                   v_force
+           ), '{}')
     into v_upto, v_dead
-    from events.pgt_consumer_dead_letters d
-    join events.pgt_consumer_groups g on g.group_name = d.group_name
-    where g.outbox_name = p_outbox;
+    from events.pgt_consumer_groups g
+    cross join lateral events.pgt_group_state(g) s
+    where g.outbox_name = p_outbox and not v_force
+      and not (g.idle and exists (select from events.pgt_outboxes o where o.outbox_name = p_outbox and o.idle_policy = 'archive'));
     -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
     execute format($$
         select array(
@@ -954,7 +912,7 @@ begin
             limit $3
         )$$, v_schema, v_table)
     into v_ids
-    using v_upto, coalesce(v_dead, '{}'), p_batch_size, v_before;
+    using v_upto, v_dead, p_batch_size, v_before;
     case p_outbox
         when 'account_events' then
             insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
@@ -1030,11 +988,8 @@ begin
     if p_event_type is null or p_payload is null or jsonb_typeof(p_headers) is distinct from 'object' then
         raise exception using
             errcode = '22023',
-            message = case
-                when p_event_type is null then 'p_event_type must not be null'
-                when p_payload is null then 'p_payload must not be null'
-                else 'p_headers must be a JSON object'
-            end,
+            message = case when p_event_type is null then 'p_event_type must not be null'
+                when p_payload is null then 'p_payload must not be null' else 'p_headers must be a JSON object' end,
             detail = 'Outbox ' || coalesce(p_outbox, '<null>') || '.',
             hint = 'An event has a type, a payload, and headers by name.';
     end if;
@@ -1059,23 +1014,6 @@ end;
 $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
-
--- The disk space of each enabled outbox, with indexes and delta rows.
--- Reads pgt_outbox_config.
-create function events.pgt_outbox_sizes()
-    returns table (outbox_name text, bytes bigint)
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select c.outbox_name, sum(coalesce(pg_total_relation_size(r.oid), 0))::bigint
-    from events.pgt_outbox_config c
-    join pg_namespace n on n.nspname = c.outbox_schema
-    join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
-    group by c.outbox_name
-$function$;
-comment on function events.pgt_outbox_sizes() is
-    'The disk space of each enabled outbox, with indexes and delta rows. (Sluice: events in events)';
 
 -- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled.
 -- Reads the outbox.
@@ -1115,18 +1053,17 @@ declare
     v_name text := case when p_name is not null then events.pgt_outbox_name(p_name) end;
 begin
     return query
-    select coalesce(c.pgt_name, c.outbox_name),
-           format('%I.%I', c.outbox_schema, c.outbox_table_name),
-           c.enabled_at,
+    select coalesce(c.pgt_name, c.outbox_name), format('%I.%I', c.outbox_schema, c.outbox_table_name), c.enabled_at,
            coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600), events.pgt_setting('outbox_retention_hours')::numeric),
-           r.row_count,
-           r.oldest_row_at,
-           r.newest_row_at,
-           z.bytes,
-           r.pending,
+           r.row_count, r.oldest_row_at, r.newest_row_at, z.bytes, r.pending,
            case when z.bytes > events.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded' else 'ok' end
     from events.pgt_outbox_config c
-    join events.pgt_outbox_sizes() z on z.outbox_name = c.outbox_name
+    cross join lateral (
+        select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
+        from pg_namespace n
+        join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
+        where n.nspname = c.outbox_schema
+    ) z
     cross join lateral events.pgt_outbox_counts(c.outbox_name) r
     where c.outbox_name = v_name or v_name is null
     order by c.outbox_name;
@@ -1150,7 +1087,7 @@ begin
         select o.outbox_name, o.outbox_table_name, b.last_id
         from events.pgt_outboxes o
         join events.pgt_outbox_state s on s.outbox_name = o.outbox_name
-        cross join lateral events.pgt_outbox_bounds(o.outbox_name) b
+        cross join lateral events.pgt_outbox_ids(o.outbox_name) b
         where (o.kind = 'event' or o.immediate) and b.last_id > s.notified_id
         for update of s skip locked
     loop
@@ -1159,9 +1096,15 @@ begin
     end loop;
 
     for v_outbox in
-        select s.outbox_name, z.bytes
-        from events.pgt_outbox_state s
-        join events.pgt_outbox_sizes() z on z.outbox_name = s.outbox_name
+        select c.outbox_name, z.bytes
+        from events.pgt_outboxes c
+        join events.pgt_outbox_state s on s.outbox_name = c.outbox_name
+        cross join lateral (
+            select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
+        from pg_namespace n
+        join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
+        where n.nspname = c.outbox_schema
+        ) z
         where s.storage_critical <> (z.bytes > v_most)
         for update of s skip locked
     loop
@@ -1177,69 +1120,45 @@ comment on function events.pgt_watch_outboxes() is
     'Notifies outboxes that have new rows of applications; alerts, once, those larger than setting outbox_storage_critical_mb. (Sluice: '
     'events in events)';
 
--- A consumer group by its name.
+-- A consumer group by its name. Refuses a consumer without a name, and in p_function a snapshot without what others were granted meanwhile.
 -- Reads pgt_consumer_groups. attach() makes the groups of the spec, and may not have run yet.
-create function events.pgt_group(p_group text)
+create function events.pgt_group(p_group text, p_consumer text default 'any', p_function text default null)
     returns events.pgt_consumer_groups
     language plpgsql
 as $function$
 declare
     v_group events.pgt_consumer_groups;
 begin
-    select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
-    if not found and not exists (select from events.pgt_origin) then
+    if not exists (select from events.pgt_origin) then
         perform events.pgt_check_origin();
-        select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
     end if;
-    if v_group.group_no is null then
+    select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
+    if not found then
         raise exception using
             errcode = '42704',
             message = 'consumer group not found: ' || coalesce(p_group, '<null>'),
             detail = 'Extension events has no consumer group of this name.',
             hint = 'events.create_consumer_group makes one.';
-    end if;
-    return v_group;
-end;
-$function$;
-comment on function events.pgt_group(text) is 'A consumer group by its name. (Sluice: events in events)';
-
--- Refuses a consumer without a name.
-create function events.pgt_require_consumer(p_consumer text)
-    returns void
-    language plpgsql
-    immutable
-as $function$
-begin
-    if coalesce(p_consumer, '') = '' or octet_length(p_consumer) > 255 then
+    elsif coalesce(p_consumer, '') = '' or octet_length(p_consumer) > 255 then
         raise exception using
             errcode = '22023',
             message = 'p_consumer must have 1 to 255 bytes',
             detail = 'A consumer is told from others of its group by its name.',
             hint = 'Use a name of its own for each run of a process: host, process id and something random.';
-    end if;
-end;
-$function$;
-comment on function events.pgt_require_consumer(text) is 'Refuses a consumer without a name. (Sluice: events in events)';
-
--- Refuses a transaction that would not see what others were granted while it waited for them.
-create function events.pgt_require_read_committed(p_function text)
-    returns void
-    language plpgsql
-    stable
-as $function$
-begin
-    if current_setting('transaction_isolation') <> 'read committed' then
+    elsif p_function is not null and current_setting('transaction_isolation') <> 'read committed' then
         raise exception using
             errcode = '25001',
             message = p_function || ' must run in a READ COMMITTED transaction',
-            detail = 'This one is ' || upper(current_setting('transaction_isolation')) ||
-                ': it would not see what other consumers were granted.',
+            detail = format('This one is %s: it would not see what other consumers were granted.',
+                upper(current_setting('transaction_isolation'))),
             hint = 'Call it in a transaction of its own; only the work needs another isolation level.';
     end if;
+    return v_group;
 end;
 $function$;
-comment on function events.pgt_require_read_committed(text) is
-    'Refuses a transaction that would not see what others were granted while it waited for them. (Sluice: events in events)';
+comment on function events.pgt_group(text, text, text) is
+    'A consumer group by its name. Refuses a consumer without a name, and in p_function a snapshot without what others were granted '
+    'meanwhile. (Sluice: events in events)';
 
 -- Adds a consumer to those that have lost a lease. Keeps the last 16.
 create function events.pgt_lost_by(p_lost_by text[], p_consumer text)
@@ -1281,7 +1200,7 @@ comment on function events.pgt_ask(text) is
 
 -- Puts rows into the dead letters of a group. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters.
-create function events.pgt_bury(
+create function events.pgt_dead_letter(
     p_group events.pgt_consumer_groups, p_ids int8multirange, p_consumer text, p_attempts integer, p_error text
 )
     returns bigint
@@ -1298,8 +1217,10 @@ begin
             select p_group.group_name, e.id, 'shop_events', p_consumer, e.created_at, e.event_type, e.aggregate_id, e.headers, e.payload,
                    p_attempts, left(p_error, 1000)
             from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
-                upper(r) - lower(r)) e
+            cross join lateral (
+                select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                    lower(r)
+            ) e
             on conflict (group_name, id) do update
                 set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at;
         when 'account_events' then
@@ -1309,8 +1230,10 @@ begin
             select p_group.group_name, e.id, 'account_events', p_consumer, e.created_at, e.event_type, e.aggregate_id, e.headers, e.payload,
                    p_attempts, left(p_error, 1000)
             from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
-                limit upper(r) - lower(r)) e
+            cross join lateral (
+                select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                    lower(r)
+            ) e
             on conflict (group_name, id) do update
                 set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at;
     end case;
@@ -1318,7 +1241,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_bury(events.pgt_consumer_groups, int8multirange, text, int4, text) is
+comment on function events.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text) is
     'Puts rows into the dead letters of a group. Returns how many. (Sluice: events in events)';
 
 -- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment.
@@ -1344,7 +1267,7 @@ comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is
 
 -- Moves an open row of a group's lease log to its head, so that those after it need not be read. Returns the newest number.
 -- Writes pgt_lease_log. A row that its consumer commits at this moment stays.
-create function events.pgt_reappend(p_group_no integer, p_no bigint, p_last_no bigint)
+create function events.pgt_compact_leases(p_group_no integer, p_no bigint, p_last_no bigint)
     returns bigint
     language plpgsql
 as $function$
@@ -1361,193 +1284,164 @@ begin
     return p_last_no + found::integer;
 end;
 $function$;
-comment on function events.pgt_reappend(int4, int8, int8) is
+comment on function events.pgt_compact_leases(int4, int8, int8) is
     'Moves an open row of a group''s lease log to its head, so that those after it need not be read. Returns the newest number. (Sluice: '
     'events in events)';
 
--- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
--- Writes pgt_lease_log. Merges only gaps that are not larger than the result, so each id is written again once per doubling.
-create function events.pgt_keep_gap(
-    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_ids int8multirange, p_xids xid8[], p_vxids text[],
-    p_until timestamptz, p_since timestamptz
-)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_others int8multirange;
-    v_since  timestamptz;
-begin
-    if p_xids is not null and p_vxids is null then
-        with alike as (
-            select l.no, pg_column_size(l.ids) as size, l.ids, l.leased_at
-            from events.pgt_lease_log l
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
-        ),
-        ordered as (
-            select a.no, a.size, coalesce(sum(a.size) over (order by a.size, a.no rows between unbounded preceding and 1 preceding), 0) as
-                smaller
-            from alike a
-        ),
-        chosen as (
-            select o.no, bool_and(o.size <= o.smaller + pg_column_size(p_ids)) over (order by o.size, o.no) as fits
-            from ordered o
-        ),
-        taken as (
-            update events.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any
-                (array(select c.no from chosen c where c.fits))
-            returning l.ids, l.leased_at
-        )
-        select range_agg(r), min(t.leased_at) into v_others, v_since from taken t cross join lateral unnest(t.ids) r;
-    end if;
-    insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
-    values (
-        p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
-        least(p_since, v_since)
-    );
-    return p_last_no + 1;
-end;
-$function$;
-comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is
-    'Adds a gap to a group''s lease log, merged with gaps that wait for the same transactions. Returns the newest number. (Sluice: events '
-    'in events)';
-
--- Removes visible ids (p_come) from gaps p_due, and updates which transactions the rest waits for; without any, it was rolled back.
--- Writes pgt_lease_log. p_snapshot: from before p_come was read. p_xids, p_vxids: publishers before that; null if not looked for.
--- A publisher without a transaction id may have drawn an id, so publishers are looked for until each has one or has ended.
+-- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
+-- dropped.
+-- Writes pgt_lease_log; returns its newest number. p_snapshot: from before p_visible was read. p_xids, p_vxids: publishers before that,
+-- which
+-- alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
+-- again.
 create function events.pgt_narrow_gaps(
-    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_come int8multirange,
-    p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
+    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_new int8multirange,
+    p_visible int8multirange, p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
 )
     returns bigint
     language plpgsql
 as $function$
 declare
-    v_gap  record;
-    v_last bigint := p_last_no;
+    v_count bigint;
 begin
-    for v_gap in
-        with looked as (
-            update events.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
-            returning l.ids - coalesce(p_come, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
-        ),
-        narrowed as (
-            select l.ids,
-                   case
-                       when p_xids is not null and upper(l.ids) - 1 <= p_drawn and
-                           (l.vxids is not null or l.xids is null and p_vxids = '{}')
-                           then p_xids
-                       when l.xids is not null
-                           then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
-                   end as xids,
-                   case
-                       when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
-                       when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
-                       when l.xids is null then nullif(p_vxids, '{}')
-                   end as vxids,
-                   case
-                       when p_xids is null or l.until > p_now then l.until
-                       when upper(l.ids) - 1 > p_drawn then p_now + interval '1 second'
-                   end as until,
-                   l.leased_at
-            from looked l
-        )
+    with looked as (
+        update events.pgt_lease_log l
+        set state = 'done'
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
+          and (p_xids is not null or l.xids is not null or l.ids && p_visible)
+        returning l.ids - coalesce(p_visible, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
+    ),
+    narrowed as (
+        select l.ids, l.leased_at,
+               case
+                   when upper(l.ids) - 1 <= p_drawn and (l.vxids is not null or l.xids is null and p_vxids = '{}') then p_xids
+                   when l.xids is not null
+                       then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
+               end as xids,
+               case
+                   when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
+                   when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
+                   when l.xids is null then nullif(p_vxids, '{}')
+               end as vxids,
+               case
+                   when p_xids is null or l.until > p_now then l.until
+                   when upper(l.ids) - 1 > p_drawn then p_now + interval '1 second' -- still to be drawn, below one inserted with its id
+               end as until
+        from (select k.* from looked k union all select p_new - coalesce(p_visible, '{}'), null, null, null, p_now) l
+    ),
+    waiting as materialized (
         select n.xids, n.vxids, range_agg(r) as ids, min(n.leased_at) as since,
-               case when n.xids is not null and n.vxids is null then 'infinity' else
-                   coalesce(min(n.until), p_now + interval '20 milliseconds') end as until
+               case
+                   when n.xids is not null and n.vxids is null then 'infinity'
+                   else coalesce(min(n.until), p_now + interval '20 milliseconds')
+               end as until
         from narrowed n
         cross join lateral unnest(n.ids) r
         where n.xids is distinct from '{}' or n.vxids is not null
         group by n.xids, n.vxids
-    loop
-        v_last := events.pgt_keep_gap(
-            p_group_no, p_floor_no, v_last, p_cur, v_gap.ids, v_gap.xids, v_gap.vxids, v_gap.until, v_gap.since
-        );
-    end loop;
-    return v_last;
+    ),
+    alike as (
+        -- Older gaps that wait for the same transactions.
+        select l.no, w.xids, pg_column_size(w.ids) as added, pg_column_size(l.ids) as size,
+               sum(pg_column_size(l.ids)) over (partition by w.xids order by pg_column_size(l.ids), l.no) as upto
+        from waiting w
+        join events.pgt_lease_log l on l.xids = w.xids and l.vxids is null and w.vxids is null
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (p_due is null or l.no <> all (p_due))
+    ),
+    fitting as (
+        -- The smallest, as long as none is larger than all before it: so each id is written again once per doubling.
+        select a.no, bool_and(2 * a.size <= a.upto + a.added) over (partition by a.xids order by a.size, a.no) as fits from alike a
+    ),
+    merged as (
+        update events.pgt_lease_log l
+        set state = 'done'
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (array(select f.no from fitting f where f.fits))
+        returning l.ids, l.xids, l.leased_at
+    ),
+    written as (
+        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
+        select p_group_no, p_last_no + row_number() over (), p_cur, p_floor_no, 'gap', w.ids + coalesce(m.ids, '{}'),
+               w.xids, w.vxids, w.until, least(w.since, m.since)
+        from waiting w
+        left join (
+            select g.xids, range_agg(r) as ids, min(g.leased_at) as since from merged g cross join lateral unnest(g.ids) r group by g.xids
+        ) m on m.xids = w.xids and w.vxids is null
+        returning no
+    )
+    select count(*) into v_count from written;
+    return p_last_no + v_count;
 end;
 $function$;
-comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, pg_snapshot, int8, xid8[], text[])
-    is 'Removes visible ids (p_come) from gaps p_due, and updates which transactions the rest waits for; without any, it was rolled back. '
-    '(Sluice: events in events)';
+comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot, int8,
+    xid8[], text[]) is 'Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; '
+    'what nobody can is dropped. (Sluice: events in events)';
 
--- The ids of a group's gaps that became visible, p_limit at most; null if none. Narrows the gaps, and ends those that nobody can publish.
--- Reads the outbox, pg_locks; writes pgt_lease_log.
+-- The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in between.
+-- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers, unless an older gap will do so soon.
 create function events.pgt_settle(
-    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_limit integer,
-    out ids int8multirange, out last_no bigint
+    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_now timestamptz,
+    p_limit integer, out ids int8multirange, out last_no bigint, out cur bigint
 )
     language plpgsql
 as $function$
 declare
     v_due      bigint[];
-    v_ids      int8multirange;
+    v_gaps     int8multirange;
     v_ask      boolean;
+    v_next     int8multirange := int8multirange(int8range(p_cur, coalesce(p_upto, p_cur), '(]'));
     v_drawn    bigint;
     v_xids     xid8[];
     v_vxids    text[];
     v_snapshot pg_snapshot;
 begin
-    last_no := p_last_no;
-    select array_agg(distinct l.no), range_agg(r), bool_or(l.until <= p_now) into v_due, v_ids, v_ask
+    select array_agg(distinct l.no), coalesce(range_agg(r), '{}'),
+           coalesce(bool_or(l.until <= p_now), false) or p_upto - p_cur > p_rows and bool_or(l.xids is null) is not true
+    into v_due, v_gaps, v_ask
     from events.pgt_lease_log l
     cross join lateral unnest(l.ids) r
-    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and
-        (l.until <= p_now or (l.xids is null or exists (
-                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            )));
-    if v_due is null then
-        return;
-    end if;
+    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
+        l.until <= p_now or l.xids is null or exists
+            (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+    );
     if v_ask then
-        v_drawn := events.pgt_outbox_drawn(p_outbox);
+        v_drawn := (events.pgt_outbox_ids(p_outbox)).drawn_id;
         select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
     end if;
+    -- Later than the look for publishers: one that is not among them and has published has committed it.
     v_snapshot := pg_current_snapshot();
-    ids := events.pgt_outbox_visible(p_outbox, v_ids, p_limit);
+    ids := events.pgt_outbox_visible(p_outbox, v_gaps + v_next, p_limit);
     if events.pgt_count_ids(ids) >= p_limit then
         -- There may be more, which the next poll is granted.
         update events.pgt_lease_log l
         set ids = l.ids - pgt_settle.ids,
             state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
         where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
-        return;
+        v_due := null;
+        v_next := v_next * int8multirange(int8range(null, upper(ids), '()'));
     end if;
-    v_due := array(
-        select l.no
-        from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and
-            (v_ask or l.xids is not null or l.ids && pgt_settle.ids)
-    );
+    cur := coalesce(upper(v_next) - 1, p_cur);
     last_no := events.pgt_narrow_gaps(
-        p_group_no, p_floor_no, last_no, p_cur, p_now, v_due, ids, v_snapshot, v_drawn, v_xids, v_vxids
+        p_group_no, p_floor_no, p_last_no, cur, p_now, v_due, v_next, ids, v_snapshot, v_drawn, v_xids, v_vxids
     );
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, timestamptz, int4) is
-    'The ids of a group''s gaps that became visible, p_limit at most; null if none. Narrows the gaps, and ends those that nobody can '
-    'publish. (Sluice: events in events)';
+comment on function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, timestamptz, int4) is
+    'The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in '
+    'between. (Sluice: events in events)';
 
 -- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is reached.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 create function events.pgt_grant_row(
     p_group events.pgt_consumer_groups, p_lease events.pgt_lease_log, p_consumer text, p_limit bigint, p_now timestamptz,
-    p_visible interval, out ids int8multirange, out attempts integer
+    p_until timestamptz, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
-declare
-    v_rest    int8multirange := int8multirange();
-    v_lost_by text[] := events.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer));
 begin
-    if p_lease.attempts >= p_group.max_attempts then
-        perform events.pgt_bury(
-            p_group, p_lease.ids, p_lease.consumer_id, p_lease.attempts,
-            format('not committed in %s attempts', p_lease.attempts)
+    attempts := p_lease.attempts + 1;
+    if attempts > p_group.max_attempts then
+        perform events.pgt_dead_letter(
+            p_group, p_lease.ids, p_lease.consumer_id, p_lease.attempts, format('not committed in %s attempts', p_lease.attempts)
         );
     else
         ids := events.pgt_outbox_visible(p_group.outbox_name, p_lease.ids, p_limit::integer);
@@ -1558,40 +1452,35 @@ begin
         where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
         return;
     end if;
-    attempts := p_lease.attempts + 1;
-    if events.pgt_count_ids(ids) >= p_limit then
-        v_rest := p_lease.ids - ids;
-    end if;
     update events.pgt_lease_log l
     set ids = pgt_grant_row.ids,
         lease_id = pg_current_xact_id()::text::bigint,
         consumer_id = p_consumer,
-        until = p_now + p_visible,
+        until = p_until,
         attempts = pgt_grant_row.attempts,
         leased_at = p_now,
         committed_id = case when l.consumer_id = p_consumer then l.committed_id end,
-        lost_by = v_lost_by
+        lost_by = events.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer))
     where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
-    if not isempty(v_rest) then
+    if events.pgt_count_ids(ids) >= p_limit then
         insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
-        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', v_rest, p_lease.attempts,
+        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', p_lease.ids - pgt_grant_row.ids, p_lease.attempts,
                events.pgt_lost_by(p_lease.lost_by, p_lease.consumer_id)
         from events.pgt_lease_log h
-        where h.group_no = p_lease.group_no and h.lane = p_lease.lane
+        where h.group_no = p_lease.group_no and h.lane = p_lease.lane and not isempty(p_lease.ids - pgt_grant_row.ids)
         order by h.no desc
         limit 1;
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, "interval") is
+comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, timestamptz) is
     'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is '
     'reached. (Sluice: events in events)';
 
 -- Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns.
--- Rows beyond p_batch_size are due for any consumer. busy: the consumer commits some at this moment.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. busy: the consumer commits some at this moment.
 create function events.pgt_grant_again(
-    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_visible interval,
+    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
     out ids int8multirange[], out attempts integer[], out busy boolean
 )
     language plpgsql
@@ -1603,19 +1492,14 @@ declare
     v_left    bigint := p_batch_size::bigint;
 begin
     busy := v_held is null;
-    for v_lease in
-        select l.*
-        from events.pgt_lease_log l
-        where l.ctid = any (v_held)
-        order by lower(l.ids)
-    loop
-        if v_left <= 0 then
+    for v_lease in select l.* from events.pgt_lease_log l where l.ctid = any (v_held) order by lower(l.ids) loop
+        if v_left <= 0 then -- due for any consumer
             update events.pgt_lease_log l
             set consumer_id = null, until = '-infinity', lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
             where l.group_no = v_lease.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
             continue;
         end if;
-        select g.ids, g.attempts into v_granted from events.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_visible) g;
+        select g.ids, g.attempts into v_granted from events.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_until) g;
         continue when v_granted.ids is null;
         ids := ids || v_granted.ids;
         attempts := attempts || v_granted.attempts;
@@ -1623,15 +1507,15 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, "interval") is
-    'Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns. Rows '
-    'beyond p_batch_size are due for any consumer. busy: the consumer commits some at this moment. (Sluice: events in events)';
+comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz) is
+    'Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns. (Sluice: '
+    'events in events)';
 
 -- Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
 create function events.pgt_grant_due(
     p_group events.pgt_consumer_groups, p_lane smallint, p_consumer text, p_batch_size integer, p_now timestamptz,
-    p_visible interval, p_from_no bigint, out ids int8multirange, out attempts integer
+    p_until timestamptz, p_floor_no bigint, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
@@ -1642,7 +1526,7 @@ begin
     loop
         select l.* into v_due
         from events.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no and l.state = 'leased' and l.until <= p_now
+        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased' and l.until <= p_now
         order by lower(l.ids)
         limit 1
         for update skip locked; -- one whose consumer commits just now is no more due
@@ -1651,13 +1535,13 @@ begin
         exit when p_lane > 0 and exists (
             select
             from events.pgt_lease_log l
-            where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_from_no
+            where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no
               and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
         );
         if v_due.consumer_id is not null then
-            -- It may commit together what it holds, and then it must commit none of it: it loses all leases, or, if it commits one at this
-            -- moment,
-            -- none. Their times stay, so nobody is granted one that still runs.
+            -- Who may commit together what it holds must then commit none of it: it loses all leases, or none if it commits one at this
+            -- moment.
+            -- Their times stay, so nobody is granted one that still runs.
             v_held := events.pgt_lock_leases(p_group, v_due.consumer_id);
             exit when v_held is null;
             update events.pgt_lease_log l
@@ -1665,117 +1549,14 @@ begin
             where l.ctid = any (v_held);
         end if;
         select g.ids, g.attempts into ids, attempts
-        from events.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_visible) g;
+        from events.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_until) g;
         exit when ids is not null;
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, "interval", int8) is
+comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8) is
     'Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none. (Sluice: events in '
     'events)';
-
--- Grants a consumer its own leases again, or a lease that is due, or else returns rows of gaps in come, to be granted with the next rows.
--- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
--- p_floor_no, p_last_no: the oldest open and the newest row; returned as they are then. ids is empty if the consumer commits at this
--- moment.
-create function events.pgt_grant_open(
-    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_visible interval,
-    p_floor_no bigint, p_last_no bigint, p_cur bigint, out ids int8multirange, out attempts integer, out come int8multirange,
-    out last_no bigint, out floor_no bigint
-)
-    language plpgsql
-as $function$
-declare
-    v_open  record;
-    v_again record;
-begin
-    last_no := p_last_no;
-    if last_no - p_floor_no > 64 then
-        last_no := events.pgt_reappend(p_group.group_no, p_floor_no, last_no);
-    end if;
-    floor_no := p_floor_no + last_no - p_last_no;
-    select bool_or(l.state = 'gap') as gaps,
-           bool_or(l.state = 'leased' and l.until <= p_now) as due,
-           bool_or(l.state = 'leased' and l.consumer_id = p_consumer) as held
-    into v_open
-    from events.pgt_lease_log l
-    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= pgt_grant_open.floor_no and l.state <> 'done';
-    if v_open.held then
-        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_visible) g;
-        ids := case when v_again.busy then '{}' else v_again.ids[1] end;
-        attempts := v_again.attempts[1];
-    end if;
-    if ids is null and v_open.due then
-        select r.ids, r.attempts into ids, attempts
-        from events.pgt_grant_due(p_group, 0::smallint, p_consumer, p_batch_size, p_now, p_visible, floor_no) r;
-    end if;
-    if ids is null and v_open.gaps then
-        select s.ids, s.last_no into come, last_no
-        from events.pgt_settle(p_group.group_no, p_group.outbox_name, floor_no, last_no, p_cur, p_now, p_batch_size) s;
-    end if;
-end;
-$function$;
-comment on function events.pgt_grant_open(events.pgt_consumer_groups, text, int4, timestamptz, "interval", int8, int8, int8) is
-    'Grants a consumer its own leases again, or a lease that is due, or else returns rows of gaps in come, to be granted with the next '
-    'rows. (Sluice: events in events)';
-
--- The next ids of an outbox where some are missing, p_limit at most. Notes a gap if a transaction may still publish a missing id.
--- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers unless an older gap will do so soon.
-create function events.pgt_note_gap(
-    p_group_no integer, p_outbox text, p_now timestamptz, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint,
-    p_limit integer, out ids int8multirange, out last_id bigint, out last_no bigint
-)
-    language plpgsql
-as $function$
-declare
-    v_xids  xid8[];
-    v_vxids text[];
-    v_gap   int8multirange;
-begin
-    last_no := p_last_no;
-    if not exists (
-        select
-        from events.pgt_lease_log l
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids is null
-    ) then
-        select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
-    end if;
-    -- With a later look than theirs: whoever is not among them and has published has committed it.
-    ids := events.pgt_outbox_visible(p_outbox, int8multirange(int8range(p_cur, p_upto, '(]')), p_limit);
-    last_id := upper(ids) - 1;
-    v_gap := int8multirange(int8range(p_cur, last_id, '(]')) - ids;
-    if isempty(v_gap) then
-        return;
-    elsif upper(v_gap) - 1 > events.pgt_outbox_drawn(p_outbox) then
-        -- Ids that have still to be drawn, below one that was inserted with OVERRIDING SYSTEM VALUE.
-        last_no := events.pgt_keep_gap(p_group_no, p_floor_no, last_no, p_cur, v_gap, null, null, p_now + interval '1 second', p_now);
-    elsif v_xids is null or v_vxids <> '{}' then
-        last_no := events.pgt_keep_gap(
-            p_group_no, p_floor_no, last_no, p_cur, v_gap, null, v_vxids, p_now + interval '20 milliseconds', p_now
-        );
-    elsif v_xids <> '{}' then
-        last_no := events.pgt_keep_gap(p_group_no, p_floor_no, last_no, p_cur, v_gap, v_xids, null, 'infinity', p_now);
-    end if;
-end;
-$function$;
-comment on function events.pgt_note_gap(int4, text, timestamptz, int8, int8, int8, int8, int4) is
-    'The next ids of an outbox where some are missing, p_limit at most. Notes a gap if a transaction may still publish a missing id. '
-    '(Sluice: events in events)';
-
--- Registers a consumer, unless another open transaction does so.
--- Writes pgt_consumers.
-create function events.pgt_register(p_group_no integer, p_consumer text)
-    returns void
-    language plpgsql
-as $function$
-begin
-    if pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || p_group_no || ' ' || p_consumer, 0)) then
-        insert into events.pgt_consumers (group_no, consumer_id) values (p_group_no, p_consumer) on conflict do nothing;
-    end if;
-end;
-$function$;
-comment on function events.pgt_register(int4, text) is
-    'Registers a consumer, unless another open transaction does so. (Sluice: events in events)';
 
 -- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
 -- Reads the outbox; writes pgt_lease_log.
@@ -1820,7 +1601,6 @@ declare
     v_asked   record;
     v_seen    record;
     v_visible int8multirange;
-    v_gap     int8multirange;
     v_free    int8multirange;
     v_held    record;
 begin
@@ -1835,9 +1615,10 @@ begin
     end if;
     select coalesce(min(l.no), v_head.no + 1) as floor_no,
            count(*) > 0 as there,
-           bool_or(l.until <= p_now or l.vxids is not null or (l.xids is null or exists (
-                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            ))) as due
+           bool_or(
+               l.until <= p_now or l.vxids is not null or l.xids is null or exists
+                   (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+           ) as due
     into v_open
     from events.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
@@ -1852,27 +1633,14 @@ begin
         insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
             (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
     elsif v_rows > 0 or v_open.due then
-        v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
+        v_drawn := (events.pgt_outbox_ids(p_group.outbox_name)).drawn_id;
         select a.xids, a.vxids, a.marks into v_asked from events.pgt_ask(p_group.outbox_name) a;
         select s.* into v_seen from events.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
-        if v_seen.gaps is not null then
-            v_no := events.pgt_narrow_gaps(
-                p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, v_visible, v_seen.snapshot, v_drawn, v_asked.xids,
-                    v_asked.vxids
-            );
-        end if;
-        v_gap := int8multirange(int8range(water, v_upto, '(]')) - v_visible;
-        if not isempty(v_gap) and (v_asked.xids <> '{}' or v_asked.vxids <> '{}' or upper(v_gap) - 1 > v_drawn) then
-            v_no := events.pgt_keep_gap(
-                p_group.group_no, v_open.floor_no, v_no, v_upto, v_gap,
-                case when v_asked.vxids = '{}' and upper(v_gap) - 1 <= v_drawn then v_asked.xids end,
-                nullif(v_asked.vxids, '{}'),
-                case when v_asked.vxids = '{}' and upper(v_gap) - 1 <= v_drawn then 'infinity' else p_now + interval '20 milliseconds' end,
-                p_now
-            );
-        end if;
-
+        v_no := events.pgt_narrow_gaps(
+            p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, int8multirange(int8range(water, v_upto, '(]')),
+            v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+        );
         select coalesce(range_agg(int8range(s.id, s.id, '[]')), '{}') as ids, array_agg(distinct p.xid) as xids
         into v_held
         from unnest(v_seen.ids, v_seen.hashes) s (id, hash)
@@ -1903,7 +1671,7 @@ begin
         end if;
     end if;
     if v_no - v_open.floor_no > 64 then
-        v_no := events.pgt_reappend(p_group.group_no, v_open.floor_no, v_no);
+        v_no := events.pgt_compact_leases(p_group.group_no, v_open.floor_no, v_no);
     end if;
     water := v_upto;
     apart := ( -- few, which may be large: to make one of them would sort all of their ranges
@@ -1922,13 +1690,12 @@ comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz
 --
 -- A lane has the keys of one hash. One consumer at a time has it, in id order up to the watermark, so rows of one key stay in order.
 create function events.pgt_grant_lanes(
-    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_visible interval, out ids int8multirange[],
-    out attempts integer[]
+    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
+    out ids int8multirange[], out attempts integer[]
 )
     language plpgsql
 as $function$
 declare
-    v_now   timestamptz := clock_timestamp();
     v_first integer := floor(random() * 16)::integer;
     v_lane  smallint;
     v_again record;
@@ -1945,14 +1712,14 @@ begin
         join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.consumer_id = p_consumer
     ) then
-        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, v_now, p_visible) g;
+        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_until) g;
         if v_again.busy or v_again.ids is not null then
             ids := v_again.ids;
             attempts := v_again.attempts;
             return;
         end if;
     end if;
-    select w.water, w.apart into v_water from events.pgt_watermark(p_group, v_now, p_batch_size) w;
+    select w.water, w.apart into v_water from events.pgt_watermark(p_group, p_now, p_batch_size) w;
 
     for v_step in 1..16 loop
         v_lane := ((v_first + v_step) % 16 + 1)::smallint;
@@ -1962,7 +1729,7 @@ begin
         order by l.no desc
         limit 1;
         select coalesce(min(l.no), v_head.no + 1) as first_no,
-               bool_or(l.until > v_now) as busy,
+               bool_or(l.until > p_now) as busy,
                count(*) > 0 as due
         into v_open
         from events.pgt_lease_log l
@@ -1972,7 +1739,7 @@ begin
         v_ids := null;
         if v_open.due then
             select g.ids, g.attempts into v_ids, v_tries
-            from events.pgt_grant_due(p_group, v_lane, p_consumer, v_left, v_now, p_visible, v_head.floor_no) g;
+            from events.pgt_grant_due(p_group, v_lane, p_consumer, v_left, p_now, p_until, v_head.floor_no) g;
             -- One that is committed just now keeps the lane.
             continue when v_ids is null and exists (
                 select
@@ -1988,19 +1755,54 @@ begin
             values (
                 p_group.group_no, v_lane, v_head.no + 1, upper(v_ids) - 1, v_head.no + 1, 'leased', v_ids,
                     pg_current_xact_id()::text::bigint,
-                p_consumer, v_now + p_visible, v_tries
+                p_consumer, p_until, v_tries
             );
         end if;
         ids := ids || v_ids;
         attempts := attempts || v_tries;
-        v_left := v_left - (select sum(upper(r) - lower(r)) from unnest(v_ids) r)::integer;
+        v_left := (v_left - events.pgt_count_ids(v_ids))::integer;
         exit when v_left <= 0;
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, "interval") is
+comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz) is
     'Grants a consumer rows of an ordered outbox: its own leases again, or the next rows of lanes that nobody holds; nulls if there are '
     'none. (Sluice: events in events)';
+
+-- Commits what a consumer was granted of an ordered outbox up to an id. Returns the highest id committed now, null if none.
+-- Writes pgt_lease_log.
+create function events.pgt_commit_lanes(p_group events.pgt_consumer_groups, p_consumer text, p_offset bigint, p_lease_id bigint)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_upto  int8multirange := int8multirange(int8range(null, p_offset, '(]'));
+    v_head  record;
+    v_ended bigint;
+    v_last  bigint;
+begin
+    for v_head in select h.lane, h.floor_no from events.pgt_lease_heads(p_group) h where h.lane > 0 loop
+        -- One lane at a time, by the key: all at once, the whole log may be read.
+        for v_ended in
+            update events.pgt_lease_log l
+            set state = case when upper(l.ids) <= p_offset + 1 then 'done' else 'leased' end,
+                ids = case when upper(l.ids) <= p_offset + 1 then l.ids else l.ids - v_upto end,
+                committed_at = clock_timestamp(),
+                committed_id = upper(l.ids * v_upto) - 1
+            where l.group_no = p_group.group_no and l.lane = v_head.lane and l.no >= v_head.floor_no
+              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= p_offset
+              and (p_lease_id is null or l.lease_id = p_lease_id)
+            returning l.committed_id
+        loop
+            v_last := greatest(v_last, v_ended);
+        end loop;
+    end loop;
+    return v_last;
+end;
+$function$;
+comment on function events.pgt_commit_lanes(events.pgt_consumer_groups, text, int8, int8) is
+    'Commits what a consumer was granted of an ordered outbox up to an id. Returns the highest id committed now, null if none. (Sluice: '
+    'events in events)';
 
 -- Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
@@ -2024,8 +1826,7 @@ begin
 
     if p_offset is null then
         -- What is not to be seen of the ids up to here may still come.
-        v_drawn := events.pgt_outbox_drawn(p_group.outbox_name);
-        v_last := greatest(v_drawn, (select b.last_id from events.pgt_outbox_bounds(p_group.outbox_name) b));
+        select o.drawn_id, greatest(o.drawn_id, o.last_id) into v_drawn, v_last from events.pgt_outbox_ids(p_group.outbox_name) o;
         select a.xids, a.vxids into v_asked from events.pgt_ask(p_group.outbox_name) a;
         if v_asked.xids <> '{}' or v_asked.vxids <> '{}' or v_last > v_drawn then
             v_gap := int8multirange(int8range(0, v_last, '(]'))
@@ -2036,10 +1837,8 @@ begin
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
     if not isempty(v_gap) then
-        perform events.pgt_keep_gap(
-            p_group.group_no, v_no + 2, v_no + 1, v_last, v_gap,
-            case when v_asked.vxids = '{}' and v_last <= v_drawn then v_asked.xids end, nullif(v_asked.vxids, '{}'),
-            case when v_asked.vxids = '{}' and v_last <= v_drawn then timestamptz 'infinity' else '-infinity' end, clock_timestamp()
+        perform events.pgt_narrow_gaps(
+            p_group.group_no, v_no + 2, v_no + 1, v_last, clock_timestamp(), null, v_gap, null, null, v_drawn, v_asked.xids, v_asked.vxids
         );
     end if;
 
@@ -2054,30 +1853,44 @@ comment on function events.pgt_start(events.pgt_consumer_groups, int8) is
     'Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset. (Sluice: '
     'events in events)';
 
--- Creates a consumer group for create_consumer_group() and attach(). Returns its id.
--- Writes pgt_consumer_groups, pgt_lease_log. Does not call pgt_check_origin(), which would call attach() again.
-create function events.pgt_make_group(p_group text, p_outbox text, p_reset text, p_max_attempts integer)
+-- Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its id.
+-- Writes pgt_consumer_groups, pgt_lease_log.
+create function events.create_consumer_group(
+    p_group text, p_outbox text, p_auto_offset_reset text default 'latest', p_max_attempts integer default null
+)
     returns uuid
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups;
+    v_outbox text;
+    v_group  events.pgt_consumer_groups;
 begin
+    if octet_length(p_group) between 1 and 63 is not true or p_auto_offset_reset in ('latest', 'earliest') is not true or p_max_attempts <
+        1 then
+        raise exception using
+            errcode = '22023',
+            message = case when p_max_attempts < 1 then 'p_max_attempts must be 1 or more'
+                when p_auto_offset_reset in ('latest', 'earliest') then 'p_group must have 1 to 63 bytes'
+                else 'p_auto_offset_reset must be latest or earliest' end,
+            detail = format('Consumer group %L, p_auto_offset_reset %L, p_max_attempts %L.', p_group, p_auto_offset_reset, p_max_attempts),
+            hint = 'Give a short name, latest (what commits from now on) or earliest (all rows), and 1 attempt or more, or null for any '
+                'number.';
+    end if;
+    perform events.pgt_check_origin();
+    v_outbox := events.pgt_outbox_name(p_outbox);
     loop
         select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
         exit when found;
         insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
-        values (p_group, p_outbox, p_reset, p_max_attempts, 0)
+        values (p_group, v_outbox, p_auto_offset_reset, p_max_attempts, 0)
         on conflict (group_name) do nothing
         returning * into v_group;
         if found then
-            perform events.pgt_start(v_group, case p_reset when 'earliest' then 0 end);
-            return v_group.group_id;
+            perform events.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
         end if;
     end loop;
-    if (v_group.outbox_name, v_group.auto_offset_reset) <> (p_outbox, p_reset)
-        or v_group.max_attempts is distinct from p_max_attempts
-    then
+    if (v_group.outbox_name, v_group.auto_offset_reset, v_group.max_attempts) is distinct from
+        (v_outbox, p_auto_offset_reset, p_max_attempts) then
         raise exception using
             errcode = '42710',
             message = 'consumer group already exists: ' || p_group,
@@ -2088,44 +1901,9 @@ begin
     return v_group.group_id;
 end;
 $function$;
-comment on function events.pgt_make_group(text, text, text, int4) is
-    'Creates a consumer group for create_consumer_group() and attach(). Returns its id. (Sluice: events in events)';
-
--- Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its id.
--- Calls pgt_make_group.
-create function events.create_consumer_group(
-    p_group text, p_outbox text, p_auto_offset_reset text default 'latest', p_max_attempts integer default null
-)
-    returns uuid
-    language plpgsql
-as $function$
-begin
-    if coalesce(p_group, '') = '' or octet_length(p_group) > 63 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_group must have 1 to 63 bytes',
-            detail = 'It is ' || coalesce(quote_literal(p_group), '<null>') || '.',
-            hint = 'Give the group a short name.';
-    elsif p_auto_offset_reset is null or p_auto_offset_reset not in ('latest', 'earliest') then
-        raise exception using
-            errcode = '22023',
-            message = 'p_auto_offset_reset must be latest or earliest',
-            detail = 'It is ' || coalesce(p_auto_offset_reset, '<null>') || '.',
-            hint = 'latest begins with what commits from now on, earliest with all that is there.';
-    elsif p_max_attempts < 1 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_max_attempts must be 1 or more',
-            detail = 'It is ' || p_max_attempts || '.',
-            hint = 'Leave it out to try for ever.';
-    end if;
-    perform events.pgt_check_origin();
-    return events.pgt_make_group(p_group, events.pgt_outbox_name(p_outbox), p_auto_offset_reset, p_max_attempts);
-end;
-$function$;
 comment on function events.create_consumer_group(text, text, text, int4) is
     'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its '
-    'id. Calls pgt_make_group. (Sluice: events in events)';
+    'id. (Sluice: events in events)';
 
 -- Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all tables that refer to it.
@@ -2178,26 +1956,23 @@ declare
     v_rows  bigint;
     v_whole boolean := false; -- no id is missing
     v_ids   int8multirange;
-    v_come  int8multirange; -- of gaps
-    v_left  integer := p_batch_size;
-    v_tries integer := 1;
+    v_tries integer;
     v_lease bigint;
+    v_until timestamptz;
     v_lanes record;
 begin
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock comes with the group: what other consumers were granted is read after it.
-    select g.group_no, g.outbox_name, g.paused_at, g.max_attempts,
+    select g.group_no, g.outbox_name, g.paused_at,
            exists (select from events.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
            pg_advisory_xact_lock(-2102687222, g.group_no)
     into v_group
     from events.pgt_consumer_groups g
     where g.group_name = p_group;
-    if v_group.known is not true then
-        perform events.pgt_group(p_group), events.pgt_require_consumer(p_consumer);
+    if v_group.known is not true or current_setting('transaction_isolation') <> 'read committed' then
+        perform events.pgt_group(p_group, p_consumer, 'poll_outbox');
     end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        perform events.pgt_require_read_committed('poll_outbox');
-    elsif p_batch_size is null or p_batch_size < 1 or p_visibility_seconds is null or p_visibility_seconds < 1 then
+    if p_batch_size is null or p_batch_size < 1 or p_visibility_seconds is null or p_visibility_seconds < 1 then
         raise exception using
             errcode = '22023',
             message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
@@ -2207,10 +1982,11 @@ begin
         return;
     end if;
     v_now := clock_timestamp();
+    v_until := v_now + make_interval(secs => p_visibility_seconds);
 
     if v_group.outbox_name in ('account_events') then
         select g.ids, g.attempts into v_lanes
-        from events.pgt_grant_lanes(events.pgt_group(p_group), p_consumer, p_batch_size, make_interval(secs => p_visibility_seconds)) g;
+        from events.pgt_grant_lanes(events.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
         if v_lanes.ids is not null then
             v_lease := pg_current_xact_id()::text::bigint;
         end if;
@@ -2225,60 +2001,61 @@ begin
     ) h
     cross join lateral (
         select coalesce(min(l.no), h.no + 1) as floor_no,
-               coalesce(bool_or(l.until <= v_now or l.consumer_id = p_consumer or l.state = 'gap' and (l.xids is null or exists (
-                select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot()))
-            ))), false) as due
+               coalesce(bool_or(l.state = 'leased' and l.consumer_id = p_consumer), false) as held,
+               coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
+               coalesce(bool_or(l.state = 'gap' and (
+                   l.until <= v_now or l.xids is null or exists
+                       (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+               )), false) as gaps
         from events.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
     ) o;
-    v_no := v_head.no;
-    v_floor := v_head.floor_no;
-    if v_no is null then -- the group was dropped while this one waited
+    if v_head.no is null then -- the group was dropped while this one waited
         perform events.pgt_group(p_group);
     end if;
-    if v_head.due or v_no - v_head.floor_no > 64 then
-        select g.ids, g.attempts, g.come, g.last_no, g.floor_no into v_ids, v_tries, v_come, v_no, v_floor
-        from events.pgt_grant_open(
-            events.pgt_group(p_group), p_consumer, p_batch_size, v_now, make_interval(secs => p_visibility_seconds), v_head.floor_no, v_no,
-                v_head.cur
-        ) g;
+    v_no := v_head.no;
+    v_floor := v_head.floor_no;
+    if v_no - v_floor > 64 then
+        v_no := events.pgt_compact_leases(v_group.group_no, v_floor, v_no);
+        v_floor := v_floor + v_no - v_head.no;
+    end if;
+    if v_head.held then
+        select case when g.busy then '{}' else g.ids[1] end, g.attempts[1] into v_ids, v_tries
+        from events.pgt_grant_again(events.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
+    end if;
+    if v_ids is null and v_head.due then
+        select g.ids, g.attempts into v_ids, v_tries
+        from events.pgt_grant_due(events.pgt_group(p_group), 0::smallint, p_consumer, p_batch_size, v_now, v_until, v_floor) g;
     end if;
     if v_ids is null then
-        -- What has come of gaps, and what comes next.
-        if v_come is not null then
-            v_left := (p_batch_size - events.pgt_count_ids(v_come))::integer;
-        end if;
+        -- What comes next, and what has come of gaps.
+        v_tries := 1;
         case v_group.outbox_name
             when 'shop_events' then
-                select max(s.id), count(*)
-                into v_last, v_rows
-                from (select e.id from events.outbox_shop_events e where e.id > v_head.cur order by e.id limit v_left) s;
+                select max(s.id), count(*) into v_last, v_rows
+                from (select e.id from events.outbox_shop_events e where e.id > v_head.cur order by e.id limit p_batch_size) s;
         end case;
-        if v_rows > 0 or v_come is not null then
-            v_tries := 1;
-            v_whole := v_last - v_head.cur = v_rows and v_come is null;
-            if v_last - v_head.cur = v_rows then
-                v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
-            elsif v_rows > 0 then
-                select g.ids, g.last_id, g.last_no into v_ids, v_last, v_no
-                from events.pgt_note_gap(v_group.group_no, v_group.outbox_name, v_now, v_floor, v_no, v_head.cur, v_last, v_left) g;
-            end if;
-            if v_come is not null then
-                v_ids := coalesce(v_ids, '{}') + v_come;
-            end if;
+        if not v_head.gaps and v_last - v_head.cur = v_rows then
+            v_whole := true;
+            v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
+        elsif v_head.gaps or v_rows > 0 then
+            select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
+            from events.pgt_settle(v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size) s;
+        end if;
+        if v_ids is not null then
             v_lease := pg_current_xact_id()::text::bigint;
             insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
-            values (
-                v_group.group_no, v_no + 1, coalesce(v_last, v_head.cur), v_floor, 'leased', v_ids, v_lease,
-                p_consumer, v_now + make_interval(secs => p_visibility_seconds), v_tries
-            );
+            values (v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, v_lease, p_consumer, v_until, v_tries);
         end if;
     elsif not isempty(v_ids) then
         v_lease := pg_current_xact_id()::text::bigint;
     end if;
     end if;
     if not v_group.known then
-        perform events.pgt_register(v_group.group_no, p_consumer);
+        insert into events.pgt_consumers (group_no, consumer_id)
+        select v_group.group_no, p_consumer -- unless another open transaction does so
+        where pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || v_group.group_no || ' ' || p_consumer, 0))
+        on conflict do nothing;
     end if;
 
     -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
@@ -2297,16 +2074,20 @@ begin
             select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
                 v_tries, v_lease
             from unnest(v_ids) r
-            cross join lateral (select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
-                upper(r) - lower(r)) e
+            cross join lateral (
+                select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                    lower(r)
+            ) e
             order by e.id;
         when 'account_events' then
             return query
             select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
                 l.attempts, v_lease
             from unnest(v_lanes.ids, v_lanes.attempts) l (ids, attempts), unnest(l.ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
-                limit upper(r) - lower(r)) e
+            cross join lateral (
+                select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                    lower(r)
+            ) e
             order by e.id;
     end case;
 end;
@@ -2324,26 +2105,23 @@ create function events.pgt_require_lease(p_group events.pgt_consumer_groups, p_c
     stable
 as $function$
 begin
-    if (case
-        when p_lease_id is not null then not exists (
-            select
-            from events.pgt_lease_log l
-            where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
-              and (l.state = 'leased' or l.committed_at is not null)
-        )
-        else exists (
-            select
-            from events.pgt_lease_log l
-            where l.group_no = p_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_offset
-              and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
-              and not exists (
-                  select
-                  from events.pgt_lease_log c
-                  where c.group_no = p_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
-                    and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
-              )
-        )
-    end) then
+    if p_lease_id is not null and not exists (
+        select
+        from events.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
+          and (l.state = 'leased' or l.committed_at is not null)
+    ) or p_lease_id is null and exists (
+        select
+        from events.pgt_lease_log l
+        where l.group_no = p_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_offset
+          and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
+          and not exists (
+              select
+              from events.pgt_lease_log c
+              where c.group_no = p_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
+                and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
+          )
+    ) then
         raise exception using
             errcode = '55000',
             message = format('lease lost: consumer %s of group %s', p_consumer, p_group.group_name),
@@ -2355,55 +2133,6 @@ $function$;
 comment on function events.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8) is
     'Raises an error if a consumer has lost its lease p_lease_id, or, if that is null, any lease up to p_offset. A committed lease is not '
     'lost. (Sluice: events in events)';
-
--- Commits what commit_offset did not find: leases of ordered outboxes. Returns the highest id that this call committed, 0 if none.
--- Writes pgt_lease_log.
-create function events.pgt_commit_again(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_group  events.pgt_consumer_groups := events.pgt_group(p_group);
-    v_offset bigint := least(p_last_offset, 9223372036854775806);
-    v_upto   int8multirange := int8multirange(int8range(null, v_offset, '(]'));
-    v_head   record;
-    v_ended  bigint;
-    v_last   bigint;
-begin
-    perform events.pgt_require_consumer(p_consumer);
-    if p_last_offset is null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_last_offset must not be null',
-            detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
-            hint = 'Give the id of the last row that was handled.';
-    end if;
-    for v_head in select h.lane, h.floor_no from events.pgt_lease_heads(v_group) h where h.lane > 0 loop
-        -- One lane at a time, by the key: all at once, the whole log may be read.
-        for v_ended in
-            update events.pgt_lease_log l
-            set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
-                ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
-                committed_at = clock_timestamp(),
-                committed_id = upper(l.ids * v_upto) - 1
-            where l.group_no = v_group.group_no and l.lane = v_head.lane and l.no >= v_head.floor_no
-              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= v_offset
-              and (p_lease_id is null or l.lease_id = p_lease_id)
-            returning l.committed_id
-        loop
-            v_last := greatest(v_last, v_ended);
-        end loop;
-    end loop;
-    if v_last is not null then
-        return v_last;
-    end if;
-    perform events.pgt_require_lease(v_group, p_consumer, p_lease_id, v_offset);
-    return 0::bigint;
-end;
-$function$;
-comment on function events.pgt_commit_again(text, text, int8, int8) is
-    'Commits what commit_offset did not find: leases of ordered outboxes. Returns the highest id that this call committed, 0 if none. '
-    '(Sluice: events in events)';
 
 -- Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
@@ -2422,8 +2151,14 @@ declare
     v_ended  bigint;
     v_last   bigint;
 begin
-    select g.group_no, n.floor_no
-    into v_group, v_floor
+    if p_last_offset is null then
+        raise exception using
+            errcode = '22023',
+            message = 'p_last_offset must not be null',
+            detail = format('Consumer group %s, consumer %s.', p_group, p_consumer),
+            hint = 'Give the id of the last row that was handled.';
+    end if;
+    select g.group_no, n.floor_no into v_group, v_floor
     from events.pgt_consumer_groups g
     cross join lateral (
         select l.floor_no
@@ -2447,7 +2182,13 @@ begin
     loop
         v_last := greatest(v_last, v_ended);
     end loop;
-    return coalesce(v_last, events.pgt_commit_again(p_group, p_consumer, p_last_offset, p_lease_id));
+    if v_last is null then
+        v_last := events.pgt_commit_lanes(events.pgt_group(p_group, p_consumer), p_consumer, v_offset, p_lease_id);
+    end if;
+    if v_last is null then
+        perform events.pgt_require_lease(events.pgt_group(p_group, p_consumer), p_consumer, p_lease_id, v_offset);
+    end if;
+    return coalesce(v_last, 0);
 end;
 $function$;
 comment on function events.commit_offset(text, text, int8, int8) is
@@ -2461,14 +2202,12 @@ create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[]
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group);
+    v_group events.pgt_consumer_groups := events.pgt_group(p_group, p_consumer, 'reject_rows');
     v_ids   int8multirange;
     v_held  int8multirange;
     v_lease record;
     v_count bigint := 0::bigint;
 begin
-    perform events.pgt_require_consumer(p_consumer);
-    perform events.pgt_require_read_committed('reject_rows');
     select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id < 9223372036854775807;
     for v_lease in
         select l.lane, l.no, l.ids, l.attempts
@@ -2480,7 +2219,7 @@ begin
     loop
         v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
         continue when v_held is null;
-        v_count := v_count + events.pgt_bury(v_group, v_held, p_consumer, v_lease.attempts, p_error);
+        v_count := v_count + events.pgt_dead_letter(v_group, v_held, p_consumer, v_lease.attempts, p_error);
         update events.pgt_lease_log l
         set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
             state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
@@ -2504,11 +2243,10 @@ create function events.replay_dead_letters(p_group text, p_ids bigint[] default 
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group);
+    v_group events.pgt_consumer_groups := events.pgt_group(p_group, p_function => 'replay_dead_letters');
     v_ids   int8multirange;
     v_count bigint;
 begin
-    perform events.pgt_require_read_committed('replay_dead_letters');
     perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
     select events.pgt_outbox_visible(v_group.outbox_name, range_agg(int8range(d.id, d.id, '[]'))) into v_ids
     from events.pgt_consumer_dead_letters d
@@ -2541,11 +2279,10 @@ create function events.extend_lease(p_group text, p_consumer text, p_extension_s
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group);
+    v_group events.pgt_consumer_groups := events.pgt_group(p_group, p_consumer);
     v_now   timestamptz := clock_timestamp();
     v_until timestamptz;
 begin
-    perform events.pgt_require_consumer(p_consumer);
     if p_extension_seconds is null or p_extension_seconds < 1 then
         raise exception using
             errcode = '22023',
@@ -2578,11 +2315,9 @@ create function events.seek_offset(p_group text, p_consumer text, p_new_offset b
     language plpgsql
 as $function$
 declare
-    v_group  events.pgt_consumer_groups := events.pgt_group(p_group);
+    v_group  events.pgt_consumer_groups := events.pgt_group(p_group, p_consumer, 'seek_offset');
     v_offset bigint;
 begin
-    perform events.pgt_require_consumer(p_consumer);
-    perform events.pgt_require_read_committed('seek_offset');
     if p_new_offset < 0 then
         raise exception using
             errcode = '22023',
@@ -2613,11 +2348,13 @@ create function events.consumer_heartbeat(p_group text, p_consumer text)
     language plpgsql
 as $function$
 declare
-    v_group integer := (events.pgt_group(p_group)).group_no;
+    v_group integer := (events.pgt_group(p_group, p_consumer)).group_no;
 begin
-    perform events.pgt_require_consumer(p_consumer);
     if not exists (select from events.pgt_consumers c where c.group_no = v_group and c.consumer_id = p_consumer) then
-        perform events.pgt_register(v_group, p_consumer);
+        insert into events.pgt_consumers (group_no, consumer_id)
+        select v_group, p_consumer -- unless another open transaction does so
+        where pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || v_group || ' ' || p_consumer, 0))
+        on conflict do nothing;
     end if;
     update events.pgt_consumers c
     set heartbeat_at = clock_timestamp()
@@ -2639,10 +2376,9 @@ create function events.pause_group(p_group text)
     returns void
     language plpgsql
 as $function$
-declare
-    v_group integer := (events.pgt_group(p_group)).group_no;
 begin
-    update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_no = v_group;
+    perform events.pgt_group(p_group);
+    update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_name = p_group;
 end;
 $function$;
 comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. Commits continue. (Sluice: events in events)';
@@ -2653,31 +2389,20 @@ create function events.resume_group(p_group text)
     returns void
     language plpgsql
 as $function$
-declare
-    v_group integer := (events.pgt_group(p_group)).group_no;
 begin
+    perform events.pgt_group(p_group);
     update events.pgt_consumer_groups g
     set paused_at = null, last_active_at = clock_timestamp() -- it was not idle
-    where g.group_no = v_group and g.paused_at is not null;
+    where g.group_name = p_group and g.paused_at is not null;
 end;
 $function$;
 comment on function events.resume_group(text) is 'Resumes a paused group. (Sluice: events in events)';
 
--- The consumers of each group and how far each has committed.
---
--- A union, not a join: without statistics, as on a new table, a join would read the log once for each consumer.
+-- The consumers of each group and how far each has committed. A union: a join would read the log once for each consumer of a new table.
 create view events.pgt_consumer_offsets as
-select g.outbox_name,
-       g.group_name,
-       c.consumer_id,
-       c.last_offset,
-       c.last_commit_at,
-       c.last_heartbeat_at
+select g.outbox_name, g.group_name, c.consumer_id, c.last_offset, c.last_commit_at, c.last_heartbeat_at
 from (
-    select x.group_no,
-           x.consumer_id,
-           max(x.last_offset) as last_offset,
-           max(x.last_commit_at) as last_commit_at,
+    select x.group_no, x.consumer_id, max(x.last_offset) as last_offset, max(x.last_commit_at) as last_commit_at,
            max(x.heard_of_at) as last_heartbeat_at
     from (
         select k.group_no, k.consumer_id, k.last_offset, k.last_commit_at,
@@ -2692,18 +2417,14 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed. (Sluice: events in events)';
+comment on view events.pgt_consumer_offsets is
+    'The consumers of each group and how far each has committed. A union: a join would read the log once for each consumer of a new table. '
+    '(Sluice: events in events)';
 
 -- Leases of consumers, with those that have expired and were not granted again yet.
 create view events.pgt_consumer_leases as
-select g.outbox_name,
-       g.group_name,
-       l.consumer_id,
-       lower(l.ids) as first_id,
-       upper(l.ids) - 1 as last_id,
-       l.leased_at,
-       l.until as visibility_until,
-       l.attempts
+select g.outbox_name, g.group_name, l.consumer_id, lower(l.ids) as first_id, upper(l.ids) - 1 as last_id, l.leased_at,
+       l.until as visibility_until, l.attempts
 from events.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null;
@@ -2719,12 +2440,7 @@ comment on view events.pgt_consumer_active_leases is 'Leases that have not expir
 
 -- The consumers of each group. Healthy: heartbeat, lease or commit within a minute.
 create view events.pgt_consumer_status as
-select o.outbox_name as outbox,
-       o.group_name,
-       o.consumer_id,
-       o.last_offset,
-       o.last_commit_at,
-       o.last_heartbeat_at,
+select o.outbox_name as outbox, o.group_name, o.consumer_id, o.last_offset, o.last_commit_at, o.last_heartbeat_at,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
 comment on view events.pgt_consumer_status is
@@ -2732,13 +2448,8 @@ comment on view events.pgt_consumer_status is
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
-select g.outbox_name as outbox,
-       g.group_name,
-       s.committed_offset,
-       s.max_id,
-       s.lag_rows,
-       (select count(*) from events.pgt_consumers c where c.group_no = g.group_no) as consumer_count,
-       s.leased_rows
+select g.outbox_name as outbox, g.group_name, s.committed_offset, s.max_id, s.lag_rows,
+       (select count(*) from events.pgt_consumers c where c.group_no = g.group_no) as consumer_count, s.leased_rows
 from events.pgt_consumer_groups g
 cross join lateral events.pgt_group_state(g) s;
 comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: events in events)';
@@ -2766,13 +2477,8 @@ begin
         cross join lateral events.pgt_group_state(g) s
         where g.group_name = p_group or p_group is null
     )
-    select s.group_name,
-           c.consumer_id,
-           coalesce(c.last_offset, s.committed_offset),
-           s.lag_rows,
-           c.last_heartbeat_at,
-           round(extract(epoch from clock_timestamp() - c.last_heartbeat_at)::numeric, 3),
-           c.healthy
+    select s.group_name, c.consumer_id, coalesce(c.last_offset, s.committed_offset), s.lag_rows, c.last_heartbeat_at,
+           round(extract(epoch from clock_timestamp() - c.last_heartbeat_at)::numeric, 3), c.healthy
     from states s
     left join events.pgt_consumer_status c on c.group_name = s.group_name
     order by s.group_name, c.consumer_id;
@@ -2810,33 +2516,10 @@ comment on function events.pgt_gap_holders() is
     'The transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; since its beginning, if visible. '
     '(Sluice: events in events)';
 
--- Whether a group had no activity for some time.
--- Reads pgt_lease_log, pgt_consumers.
-create function events.pgt_is_idle(p_group events.pgt_consumer_groups, p_after interval)
-    returns boolean
-    language sql
-    stable
-as $function$
-    select greatest(p_group.created_at, p_group.last_active_at) < clock_timestamp() - p_after
-       and not exists (
-           select
-           from events.pgt_consumers c
-           where c.group_no = p_group.group_no
-             and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) > clock_timestamp() - p_after
-       )
-       and not exists (
-           select
-           from events.pgt_lease_log l
-           where l.group_no = p_group.group_no and l.state <> 'gap' and greatest(l.leased_at, l.committed_at) > clock_timestamp() - p_after
-       )
-$function$;
-comment on function events.pgt_is_idle(events.pgt_consumer_groups, "interval") is
-    'Whether a group had no activity for some time. (Sluice: events in events)';
-
--- Deletes finished rows of the lease log and keeps what they have of consumers. Returns how many. Keeps lost leases for a day.
+-- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
 -- Writes pgt_lease_log, pgt_consumers.
 create function events.pgt_trim_leases()
-    returns bigint
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan -- one lane at a time, by the key, whatever is known of the table
@@ -2845,10 +2528,7 @@ create function events.pgt_trim_leases()
     set jit = off
 as $function$
 declare
-    v_head  record;
-    v_told  record;
-    v_count bigint := 0::bigint;
-    v_free  text[];
+    v_head record;
 begin
     for v_head in
         select g.group_no, h.lane, least(h.floor_no - 256, h.no) as upto
@@ -2856,8 +2536,7 @@ begin
         cross join lateral events.pgt_lease_heads(g) h
         where h.floor_no > 256
     loop
-        -- Whom an open transaction has written to, such as a heartbeat in one: the next time.
-        v_free := array(
+        with free as materialized ( -- without those to whom an open transaction writes, such as a heartbeat in one: the next time
             select c.consumer_id
             from events.pgt_consumers c
             where c.group_no = v_head.group_no and c.consumer_id in (
@@ -2866,41 +2545,35 @@ begin
                 where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
             )
             for update skip locked
-        );
-        for v_told in
-            with gone as (
-                delete from events.pgt_lease_log l
-                where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
-                  and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
-                  and (l.consumer_id is null or l.consumer_id = any (v_free) or not exists (
-                      select
-                      from events.pgt_consumers c
-                      where c.group_no = l.group_no and c.consumer_id = l.consumer_id
-                  ))
-                returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
-            )
-            select o.consumer_id, count(*) as gone, max(o.leased_at) as leased_at, max(o.committed_at) as committed_at, max(o.committed_id)
-                as committed_id
-            from gone o
-            group by o.consumer_id
-        loop
-            v_count := v_count + v_told.gone;
-            update events.pgt_consumers c
-            set last_lease_at = greatest(c.last_lease_at, v_told.leased_at),
-                last_commit_at = greatest(c.last_commit_at, v_told.committed_at),
-                last_offset = greatest(c.last_offset, v_told.committed_id)
-            where c.group_no = v_head.group_no and c.consumer_id = v_told.consumer_id and c.consumer_id = any (v_free);
-        end loop;
+        ),
+        trimmed as (
+            delete from events.pgt_lease_log l
+            where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
+              and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
+              and (l.consumer_id is null or l.consumer_id = any (array(select f.consumer_id from free f)) or not exists (
+                  select from events.pgt_consumers c where c.group_no = l.group_no and c.consumer_id = l.consumer_id
+              ))
+            returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
+        )
+        update events.pgt_consumers c
+        set last_lease_at = greatest(c.last_lease_at, t.leased_at),
+            last_commit_at = greatest(c.last_commit_at, t.committed_at),
+            last_offset = greatest(c.last_offset, t.committed_id)
+        from (
+            select d.consumer_id, max(d.leased_at) as leased_at, max(d.committed_at) as committed_at, max(d.committed_id) as committed_id
+            from trimmed d
+            group by d.consumer_id
+        ) t
+        where c.group_no = v_head.group_no and c.consumer_id = t.consumer_id and c.consumer_id = any
+            (array(select f.consumer_id from free f));
     end loop;
-    return v_count;
 end;
 $function$;
 comment on function events.pgt_trim_leases() is
-    'Deletes finished rows of the lease log and keeps what they have of consumers. Returns how many. Keeps lost leases for a day. (Sluice: '
-    'events in events)';
+    'Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day. (Sluice: events in events)';
 
 -- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups.
--- Writes pgt_consumers, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
+-- Writes pgt_consumers, pgt_consumer_groups, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events.pgt_watch_consumers()
     returns void
     language plpgsql
@@ -2909,109 +2582,98 @@ create function events.pgt_watch_consumers()
     set lock_timeout = '100ms'
 as $function$
 declare
-    v_silent   record;
+    v_consumer record;
     v_idle     record;
-    v_dead     interval := make_interval(hours => events.pgt_setting('consumer_dead_threshold_hours')::integer);
     v_stale    interval := make_interval(days => events.pgt_setting('consumer_stale_offset_threshold_days')::integer);
-    v_clean_up boolean := events.pgt_setting('consumer_cleanup_enabled') = 'on';
+    v_dead     interval := case when events.pgt_setting('consumer_cleanup_enabled') = 'on' then
+        least(v_stale, make_interval(hours => events.pgt_setting('consumer_dead_threshold_hours')::integer)) end;
 begin
-    for v_silent in
-        with changed as materialized (
-            select c.ctid, s.*
-            from events.pgt_consumer_status s
-            join events.pgt_consumer_groups g on g.group_name = s.group_name
-            join events.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
-            where c.healthy <> s.healthy
-        )
-        update events.pgt_consumers c
-        set healthy = s.healthy
-        from changed s
-        where c.ctid = s.ctid and c.ctid = any (array(
-            select l.ctid from events.pgt_consumers l where l.ctid in (select x.ctid from changed x) for update skip locked
-        ))
-        returning s.*
+    for v_consumer in
+        select c.group_no, c.healthy as was_healthy, d.dead, s.*
+        from events.pgt_consumer_status s
+        join events.pgt_consumer_groups g on g.group_name = s.group_name
+        join events.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
+        cross join lateral (
+            select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
+                select
+                from events.pgt_lease_log l
+                where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
+            ) as dead
+        ) d
+        where (c.healthy <> s.healthy or d.dead)
+          and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) <= s.last_heartbeat_at -- not heard of meanwhile
+        for update of c skip locked
     loop
-        continue when v_silent.healthy;
+        if v_consumer.was_healthy and not v_consumer.healthy then
+            perform pg_notify('pg_trickle_alert', jsonb_build_object(
+                'type', 'consumer_unhealthy', 'outbox', v_consumer.outbox, 'group', v_consumer.group_name,
+                'consumer', left(v_consumer.consumer_id, 1000), 'last_heartbeat_at', v_consumer.last_heartbeat_at
+            )::text);
+        end if;
+        if not v_consumer.dead then
+            update events.pgt_consumers c
+            set healthy = v_consumer.healthy
+            where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
+            continue;
+        end if;
+        delete from events.pgt_consumers c where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
+        -- A lease that it commits after all, in a transaction as long, stays.
+        update events.pgt_lease_log l
+        set until = '-infinity', consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_consumer.consumer_id)
+        where l.ctid = any (array(
+            select o.ctid
+            from events.pgt_lease_log o
+            where o.group_no = v_consumer.group_no and o.state = 'leased' and o.consumer_id = v_consumer.consumer_id
+            for update skip locked
+        ));
+        update events.pgt_consumer_groups g
+        set last_active_at = greatest(g.last_active_at, v_consumer.last_heartbeat_at)
+        where g.ctid = any (array(
+            select x.ctid from events.pgt_consumer_groups x where x.group_no = v_consumer.group_no for update skip locked
+        ));
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'consumer_unhealthy', 'outbox', v_silent.outbox, 'group', v_silent.group_name,
-            'consumer', left(v_silent.consumer_id, 1000), 'last_heartbeat_at', v_silent.last_heartbeat_at
+            'type', 'consumer_reaped', 'outbox', v_consumer.outbox, 'group', v_consumer.group_name,
+            'consumer', left(v_consumer.consumer_id, 1000), 'last_offset', v_consumer.last_offset
         )::text);
     end loop;
 
-    if v_clean_up then
-        for v_silent in
-            with dead as materialized (
-                select c.ctid, c.group_no, s.*
-                from events.pgt_consumer_status s
-                join events.pgt_consumer_groups g on g.group_name = s.group_name
-                join events.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
-                where s.last_heartbeat_at < clock_timestamp() - least(v_dead, v_stale)
-                  and not exists (
-                      select
-                      from events.pgt_lease_log l
-                      where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
-                  )
-            )
-            delete from events.pgt_consumers c
-            using dead s
-            where c.ctid = s.ctid and c.ctid = any (array(
-                select l.ctid from events.pgt_consumers l where l.ctid in (select x.ctid from dead x) for update skip locked
-            ))
-            returning s.*
-        loop
-            -- One that it commits after all, in a transaction as long, stays.
-            update events.pgt_lease_log l
-            set until = '-infinity', consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_silent.consumer_id)
-            where l.ctid = any (array(
-                select o.ctid
-                from events.pgt_lease_log o
-                where o.group_no = v_silent.group_no and o.state = 'leased' and o.consumer_id = v_silent.consumer_id
-                for update skip locked
-            ));
-            update events.pgt_consumer_groups g
-            set last_active_at = greatest(g.last_active_at, v_silent.last_heartbeat_at)
-            where g.ctid = any (array(select x.ctid from events.pgt_consumer_groups x where x.group_no = v_silent.group_no for update skip
-                locked));
-            perform pg_notify('pg_trickle_alert', jsonb_build_object(
-                'type', 'consumer_reaped', 'outbox', v_silent.outbox, 'group', v_silent.group_name,
-                'consumer', left(v_silent.consumer_id, 1000), 'last_offset', v_silent.last_offset
-            )::text);
-        end loop;
-    end if;
-
-    -- Groups that nobody consumes although there has been something for them: polls that find nothing leave no trace. A paused one is
-    -- paused.
+    -- A group is idle if it had something to consume and no activity for some time; polls that find nothing leave no trace.
     for v_idle in
-        update events.pgt_consumer_groups g
-        set idle = i.idle
-        from (
-            select w.group_no, o.idle_policy, s.lag_rows, coalesce(
-                       w.paused_at is null and events.pgt_is_idle(w, coalesce(o.idle_after, v_stale)) and s.lag_rows > 0
-                       and events.pgt_published_at(w.outbox_name, s.committed_offset) < clock_timestamp() -
-                           coalesce(o.idle_after, v_stale), false
-                   ) as idle
-            from events.pgt_consumer_groups w
-            join events.pgt_outboxes o on o.outbox_name = w.outbox_name
-            cross join lateral events.pgt_group_state(w) s
+        select w.group_no, w.group_name, w.outbox_name, o.idle_policy, s.lag_rows, i.idle
+        from events.pgt_consumer_groups w
+        join events.pgt_outboxes o on o.outbox_name = w.outbox_name
+        cross join lateral events.pgt_group_state(w) s
+        cross join lateral (select clock_timestamp() - coalesce(o.idle_after, v_stale) as since) t
+        cross join lateral (
+            select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.last_active_at) < t.since
+               and not exists (
+                   select
+                   from events.pgt_consumers c
+                   where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) > t.since
+               )
+               and not exists (
+                   select
+                   from events.pgt_lease_log l
+                   where l.group_no = w.group_no and l.state <> 'gap' and greatest(l.leased_at, l.committed_at) > t.since
+               )
+               and coalesce((events.pgt_outbox_ids(w.outbox_name, s.committed_offset)).next_at < t.since, false) as idle
         ) i
-        where g.group_no = i.group_no and g.idle <> i.idle
-          and g.ctid = any (array(select x.ctid from events.pgt_consumer_groups x where x.group_no = i.group_no for update skip locked))
-        returning g.*, i.idle_policy, i.lag_rows
+        where w.idle <> i.idle
+        for update of w skip locked
     loop
-        continue when not v_idle.idle;
-        if v_idle.idle_policy = 'evict' then
-            begin
+        begin
+            update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
+            continue when not v_idle.idle;
+            if v_idle.idle_policy = 'evict' then
                 perform events.pgt_start(events.pgt_group(v_idle.group_name), null);
-            exception when lock_not_available then
-                -- Somebody polls or commits after all: the next time looks again.
-                update events.pgt_consumer_groups g set idle = false where g.group_no = v_idle.group_no;
-                continue;
-            end;
-        end if;
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
-            'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
-        )::text);
+            end if;
+            perform pg_notify('pg_trickle_alert', jsonb_build_object(
+                'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
+                'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
+            )::text);
+        exception when lock_not_available then
+            null; -- a consumer polls or commits after all: the next pass looks again
+        end;
     end loop;
 end;
 $function$;
@@ -3114,12 +2776,13 @@ begin
     insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do
         nothing;
     perform events.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
-    if not exists (select from events.pgt_consumer_groups g where g.group_name = 'shipping') then
-        perform events.pgt_make_group('shipping', 'shop_events', 'earliest', 10);
-    end if;
-    if not exists (select from events.pgt_consumer_groups g where g.group_name = 'ledger') then
-        perform events.pgt_make_group('ledger', 'account_events', 'earliest', null);
-    end if;
+    insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
+    values ('shipping', 'shop_events', 'earliest', 10, 0),
+           ('ledger', 'account_events', 'earliest', null, 0)
+    on conflict (group_name) do nothing;
+    perform events.pgt_start(g, case g.auto_offset_reset when 'earliest' then 0 end)
+    from events.pgt_consumer_groups g
+    where not exists (select from events.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
 comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of '
@@ -3630,7 +3293,7 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '17f4dbc40bf5c8236416e56001c66d5d', 'plain');
+values ('events', '1.0.0', 'e577afdcc9e203609ae966f690d75b11', 'plain');
 select events.attach();
 
 commit;
