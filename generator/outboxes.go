@@ -152,7 +152,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_compact_leases", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
+		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_compact_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
 		"pgt_grant_again", "pgt_grant_due",
 	} {
 		b.add("group/"+name+".sql", view)

@@ -27,7 +27,7 @@ begin
                 'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
                 'pgt_ask', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_lanes', 'pgt_compact_leases', 'pgt_count_ids', 'pgt_dead_letter',
                 'pgt_gap_holders', 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
+                'pgt_group', 'pgt_group_state', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
                 'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_version', 'pgt_outbox_counts', 'pgt_outbox_drain',
                 'pgt_outbox_ids', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_visible', 'pgt_publication', 'pgt_publishers',
                 'pgt_require_lease', 'pgt_restored', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start',
@@ -152,8 +152,9 @@ drop function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multira
 drop function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8);
 drop function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
 drop function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, timestamptz);
-drop function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, timestamptz, int4);
+drop function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
 drop function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot, int8, xid8[], text[]);
+drop function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
 drop function events.pgt_compact_leases(int4, int8, int8);
 drop function events.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);

@@ -27,7 +27,7 @@ begin
                 'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
                 'pgt_ask', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_lanes', 'pgt_compact_leases', 'pgt_count_ids', 'pgt_dead_letter',
                 'pgt_gap_holders', 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
+                'pgt_group', 'pgt_group_state', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
                 'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_version', 'pgt_outbox_counts', 'pgt_outbox_drain',
                 'pgt_outbox_ids', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_visible', 'pgt_publication', 'pgt_publishers',
                 'pgt_require_lease', 'pgt_restored', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start',
@@ -475,7 +475,6 @@ create function events.pgt_outbox_ids(
 )
     language plpgsql
     stable
-    set enable_seqscan = off
 as $function$
 begin
     drawn_id := 0;
@@ -1174,25 +1173,32 @@ $function$;
 comment on function events.pgt_lost_by(text[], text) is
     'Adds a consumer to those that have lost a lease. Keeps the last 16. (Sluice: events in events)';
 
--- The number of ids in ranges.
+-- The number of ids in ranges. Like others that polls call, it is no function in SQL, which PostgreSQL would plan in each transaction.
 create function events.pgt_count_ids(p_ids int8multirange)
     returns bigint
-    language sql
+    language plpgsql
     immutable
 as $function$
-    select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r
+begin
+    return (select coalesce(sum(upper(r) - lower(r)), 0) from unnest(p_ids) r);
+end;
 $function$;
-comment on function events.pgt_count_ids(int8multirange) is 'The number of ids in ranges. (Sluice: events in events)';
+comment on function events.pgt_count_ids(int8multirange) is
+    'The number of ids in ranges. Like others that polls call, it is no function in SQL, which PostgreSQL would plan in each transaction. '
+    '(Sluice: events in events)';
 
 -- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others.
 -- Reads pg_locks.
 create function events.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
-    language sql
+    language plpgsql
 as $function$
+begin
     select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
            coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
            coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
-    from events.pgt_publishers(p_outbox) p
+    into xids, vxids, marks
+    from events.pgt_publishers(p_outbox) p;
+end;
 $function$;
 comment on function events.pgt_ask(text) is
     'The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. (Sluice: events '
@@ -1288,6 +1294,47 @@ comment on function events.pgt_compact_leases(int4, int8, int8) is
     'Moves an open row of a group''s lease log to its head, so that those after it need not be read. Returns the newest number. (Sluice: '
     'events in events)';
 
+-- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
+-- Writes pgt_lease_log. Merges only gaps that are not larger than the result, so each id is written again once per doubling.
+create function events.pgt_keep_gap(
+    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_ids int8multirange, p_xids xid8[], p_vxids text[],
+    p_until timestamptz, p_since timestamptz
+)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_others int8multirange;
+    v_since  timestamptz;
+begin
+    if p_xids is not null and p_vxids is null then
+        with alike as (
+            select l.no, pg_column_size(l.ids) as size, sum(pg_column_size(l.ids)) over (order by pg_column_size(l.ids), l.no) as upto
+            from events.pgt_lease_log l
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
+        ),
+        chosen as (
+            select a.no, bool_and(2 * a.size <= a.upto + pg_column_size(p_ids)) over (order by a.size, a.no) as fits from alike a
+        ),
+        merged as (
+            update events.pgt_lease_log l
+            set state = 'done'
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any
+                (array(select c.no from chosen c where c.fits))
+            returning l.ids, l.leased_at
+        )
+        select range_agg(r), min(m.leased_at) into v_others, v_since from merged m cross join lateral unnest(m.ids) r;
+    end if;
+    insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
+    values (p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
+        least(p_since, v_since));
+    return p_last_no + 1;
+end;
+$function$;
+comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is
+    'Adds a gap to a group''s lease log, merged with gaps that wait for the same transactions. Returns the newest number. (Sluice: events '
+    'in events)';
+
 -- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
 -- dropped.
 -- Writes pgt_lease_log; returns its newest number. p_snapshot: from before p_visible was read. p_xids, p_vxids: publishers before that,
@@ -1302,74 +1349,58 @@ create function events.pgt_narrow_gaps(
     language plpgsql
 as $function$
 declare
-    v_count bigint;
+    v_new   int8multirange := p_new - coalesce(p_visible, '{}');
+    v_drawn boolean := upper(v_new) - 1 <= p_drawn;
+    v_soon  timestamptz := p_now + interval '20 milliseconds';
+    v_later timestamptz := p_now + interval '1 second'; -- ids that are still to be drawn, below one that was inserted with its id
+    v_last  bigint := p_last_no;
+    v_gap   record;
 begin
-    with looked as (
-        update events.pgt_lease_log l
-        set state = 'done'
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
-          and (p_xids is not null or l.xids is not null or l.ids && p_visible)
-        returning l.ids - coalesce(p_visible, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
-    ),
-    narrowed as (
-        select l.ids, l.leased_at,
-               case
-                   when upper(l.ids) - 1 <= p_drawn and (l.vxids is not null or l.xids is null and p_vxids = '{}') then p_xids
-                   when l.xids is not null
-                       then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
-               end as xids,
-               case
-                   when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
-                   when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
-                   when l.xids is null then nullif(p_vxids, '{}')
-               end as vxids,
-               case
-                   when p_xids is null or l.until > p_now then l.until
-                   when upper(l.ids) - 1 > p_drawn then p_now + interval '1 second' -- still to be drawn, below one inserted with its id
-               end as until
-        from (select k.* from looked k union all select p_new - coalesce(p_visible, '{}'), null, null, null, p_now) l
-    ),
-    waiting as materialized (
+    if not isempty(v_new) and (v_drawn and p_xids = '{}' and p_vxids = '{}') is not true then
+        v_last := events.pgt_keep_gap(
+            p_group_no, p_floor_no, v_last, p_cur, v_new, case when v_drawn and p_vxids = '{}' then p_xids end,
+            case when v_drawn then nullif(p_vxids, '{}') end,
+            case when not v_drawn then v_later when p_vxids = '{}' then 'infinity' else v_soon end, p_now
+        );
+    end if;
+    if p_due is null then
+        return v_last;
+    end if;
+    for v_gap in
+        with looked as (
+            update events.pgt_lease_log l
+            set state = 'done'
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
+              and (p_xids is not null or l.xids is not null or l.ids && p_visible)
+            returning l.ids - coalesce(p_visible, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
+        ),
+        narrowed as (
+            select l.ids, l.leased_at,
+                   case
+                       when upper(l.ids) - 1 <= p_drawn and (l.vxids is not null or l.xids is null and p_vxids = '{}') then p_xids
+                       when l.xids is not null
+                           then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
+                   end as xids,
+                   case
+                       when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
+                       when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
+                       when l.xids is null then nullif(p_vxids, '{}')
+                   end as vxids,
+                   case when p_xids is null or l.until > p_now then l.until when upper(l.ids) - 1 > p_drawn then v_later end as until
+            from looked l
+        )
         select n.xids, n.vxids, range_agg(r) as ids, min(n.leased_at) as since,
-               case
-                   when n.xids is not null and n.vxids is null then 'infinity'
-                   else coalesce(min(n.until), p_now + interval '20 milliseconds')
-               end as until
+               case when n.xids is not null and n.vxids is null then 'infinity' else coalesce(min(n.until), v_soon) end as until
         from narrowed n
         cross join lateral unnest(n.ids) r
         where n.xids is distinct from '{}' or n.vxids is not null
         group by n.xids, n.vxids
-    ),
-    alike as (
-        -- Older gaps that wait for the same transactions.
-        select l.no, w.xids, pg_column_size(w.ids) as added, pg_column_size(l.ids) as size,
-               sum(pg_column_size(l.ids)) over (partition by w.xids order by pg_column_size(l.ids), l.no) as upto
-        from waiting w
-        join events.pgt_lease_log l on l.xids = w.xids and l.vxids is null and w.vxids is null
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (p_due is null or l.no <> all (p_due))
-    ),
-    fitting as (
-        -- The smallest, as long as none is larger than all before it: so each id is written again once per doubling.
-        select a.no, bool_and(2 * a.size <= a.upto + a.added) over (partition by a.xids order by a.size, a.no) as fits from alike a
-    ),
-    merged as (
-        update events.pgt_lease_log l
-        set state = 'done'
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (array(select f.no from fitting f where f.fits))
-        returning l.ids, l.xids, l.leased_at
-    ),
-    written as (
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
-        select p_group_no, p_last_no + row_number() over (), p_cur, p_floor_no, 'gap', w.ids + coalesce(m.ids, '{}'),
-               w.xids, w.vxids, w.until, least(w.since, m.since)
-        from waiting w
-        left join (
-            select g.xids, range_agg(r) as ids, min(g.leased_at) as since from merged g cross join lateral unnest(g.ids) r group by g.xids
-        ) m on m.xids = w.xids and w.vxids is null
-        returning no
-    )
-    select count(*) into v_count from written;
-    return p_last_no + v_count;
+    loop
+        v_last := events.pgt_keep_gap(
+            p_group_no, p_floor_no, v_last, p_cur, v_gap.ids, v_gap.xids, v_gap.vxids, v_gap.until, v_gap.since
+        );
+    end loop;
+    return v_last;
 end;
 $function$;
 comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot, int8,
@@ -1379,30 +1410,31 @@ comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, 
 -- The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in between.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers, unless an older gap will do so soon.
 create function events.pgt_settle(
-    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_now timestamptz,
-    p_limit integer, out ids int8multirange, out last_no bigint, out cur bigint
+    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_gaps boolean,
+    p_now timestamptz, p_limit integer, out ids int8multirange, out last_no bigint, out cur bigint
 )
     language plpgsql
 as $function$
 declare
     v_due      bigint[];
-    v_gaps     int8multirange;
-    v_ask      boolean;
+    v_gaps     int8multirange := '{}';
+    v_ask      boolean := p_upto - p_cur > p_rows;
     v_next     int8multirange := int8multirange(int8range(p_cur, coalesce(p_upto, p_cur), '(]'));
     v_drawn    bigint;
     v_xids     xid8[];
     v_vxids    text[];
     v_snapshot pg_snapshot;
 begin
-    select array_agg(distinct l.no), coalesce(range_agg(r), '{}'),
-           coalesce(bool_or(l.until <= p_now), false) or p_upto - p_cur > p_rows and bool_or(l.xids is null) is not true
-    into v_due, v_gaps, v_ask
-    from events.pgt_lease_log l
-    cross join lateral unnest(l.ids) r
-    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
-        l.until <= p_now or l.xids is null or exists
-            (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
-    );
+    if p_gaps then
+        select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_ask and not bool_or(l.xids is null)
+        into v_due, v_gaps, v_ask
+        from events.pgt_lease_log l
+        cross join lateral unnest(l.ids) r
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
+            l.until <= p_now or l.xids is null or exists
+                (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+        );
+    end if;
     if v_ask then
         v_drawn := (events.pgt_outbox_ids(p_outbox)).drawn_id;
         select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
@@ -1411,13 +1443,15 @@ begin
     v_snapshot := pg_current_snapshot();
     ids := events.pgt_outbox_visible(p_outbox, v_gaps + v_next, p_limit);
     if events.pgt_count_ids(ids) >= p_limit then
-        -- There may be more, which the next poll is granted.
-        update events.pgt_lease_log l
-        set ids = l.ids - pgt_settle.ids,
-            state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
-        v_due := null;
-        v_next := v_next * int8multirange(int8range(null, upper(ids), '()'));
+        v_next := v_next * int8multirange(int8range(null, upper(ids), '()')); -- only so far has been looked
+        if isempty(v_next) then
+            -- There may be more in the gaps, which the next poll is granted.
+            update events.pgt_lease_log l
+            set ids = l.ids - pgt_settle.ids,
+                state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
+            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
+            v_due := null;
+        end if;
     end if;
     cur := coalesce(upper(v_next) - 1, p_cur);
     last_no := events.pgt_narrow_gaps(
@@ -1425,7 +1459,7 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, timestamptz, int4) is
+comment on function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4) is
     'The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in '
     'between. (Sluice: events in events)';
 
@@ -2040,7 +2074,9 @@ begin
             v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
         elsif v_head.gaps or v_rows > 0 then
             select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
-            from events.pgt_settle(v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size) s;
+            from events.pgt_settle(
+                v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_head.gaps, v_now, p_batch_size
+            ) s;
         end if;
         if v_ids is not null then
             v_lease := pg_current_xact_id()::text::bigint;
@@ -3293,7 +3329,7 @@ insert into events.pgt_outboxes (
 );
 insert into events.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e577afdcc9e203609ae966f690d75b11', 'plain');
+values ('events', '1.0.0', 'bbe640c6996b607847b3aeed33383d46', 'plain');
 select events.attach();
 
 commit;
