@@ -12,13 +12,14 @@ import (
 
 // builder collects objects in creation order and the problems that only show once all names are known.
 type builder struct {
-	objects []Object
-	places  map[string]origin // by name space, then name
-	mark    string            // of the extension, in comments
-	origins map[string]origin // of names that others may have, by kind and name
-	errs    *diag.List
-	at      origin // what is being built
-	checks  *checks
+	objects  []Object
+	places   map[string]origin // by name space, then name
+	mark     string            // of the extension, in comments
+	internal string            // schema, whose objects are known by it and have no comments
+	origins  map[string]origin // of names that others may have, by kind and name
+	errs     *diag.List
+	at       origin // what is being built
+	checks   *checks
 }
 
 // origin is what an object comes from.
@@ -80,8 +81,8 @@ func (p part) create() created {
 }
 
 // addTask adds the row of a task of tick.
-func (b *builder) addTask(schema, task, section string) {
-	b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schema: schema, Task: task}, "", within(section))
+func (b *builder) addTask(schemas render.Schemas, task, section string) {
+	b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schemas: schemas, Task: task}, "", within(section))
 }
 
 // add renders one template into one object.
@@ -95,7 +96,11 @@ func (b *builder) addCreated(c created, options ...option) {
 		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: header(c.sql), Drop: dropSQL(c.of.Statement),
 		Template: strings.TrimSuffix(c.template, ".sql"), Section: sectionOf(c.data),
 	}
-	if o.Kind != "index" && o.Kind != "trigger" { // which are known by their tables and functions
+	switch {
+	case o.Kind == "index" || o.Kind == "trigger": // known by their tables and functions
+	case c.of.Schema == b.internal:
+		o.Comment = ""
+	default:
 		o.Comment = sqltext.Marked(o.Comment, b.mark)
 	}
 	_, o.Shared = c.data.(render.Extension)
@@ -188,6 +193,6 @@ func dropSQL(created sqltext.Statement) string {
 	case "index": // goes with its table
 		return ""
 	default:
-		return "drop " + created.Kind + " " + created.Signature() + ";\n"
+		return sqltext.Wrap("drop " + created.Kind + " " + created.Signature() + ";\n")
 	}
 }

@@ -37,7 +37,7 @@ func claims(from, to upgrade.Manifest, plan upgrade.Plan, made bool) render.Clai
 		}
 	}, made)
 	for _, o := range plan.Replaced(from, to) {
-		if kind, schema, name, ok := nameOfObject(o); ok {
+		if kind, schema, name, ok := nameOfObject(o); ok && schema != to.Internal {
 			c.add(kind, schema, name, true)
 		}
 	}
@@ -100,11 +100,14 @@ func inOrderOf(lists []render.Names) []render.Names {
 	return lists
 }
 
-// eachName tells the names of a version: relations and routines by schema and name, triggers by table and name, publications.
+// eachName tells the names of a version that others may have: relations and routines by schema and name, triggers by table and name, publications. The
+// internal schema is new, so nobody has a name in it.
 func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made bool) {
 	for _, o := range m.Objects {
 		if kind, schema, name, ok := nameOfObject(o); ok {
-			tell(kind, schema, name)
+			if schema != m.Internal {
+				tell(kind, schema, name)
+			}
 		} else if o.Kind == "role" {
 			tell(o.Kind, "", sqltext.Unquoted(o.Signature))
 		}
@@ -120,7 +123,7 @@ func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made boo
 			continue
 		}
 		for _, r := range o.Relations {
-			if r.Kind != "index" || o.Kind == "index" { // others come with their tables, if at all
+			if r.Schema != m.Internal {
 				tell("relation", r.Schema, r.Name)
 			}
 		}
@@ -157,7 +160,7 @@ type Taken struct {
 func (e *Extension) Problem(t Taken) diag.Error {
 	kind := t.Kind
 	switch kind {
-	case "trigger", "publication", "role":
+	case "trigger", "publication", "role", "schema":
 	case "function", "procedure", "aggregate":
 		kind = "routine"
 	default:
@@ -181,7 +184,9 @@ func requireNames(c render.Claims) string {
 
 // TakenByInstall is a query for what others have of the names that an installation takes: kind, name, owner, and false.
 func TakenByInstall(m upgrade.Manifest) string {
-	return execute("extension/taken_names.sql", installClaims(m, true))
+	claims := installClaims(m, true)
+	claims.NewSchema = m.Internal
+	return execute("extension/taken_names.sql", claims)
 }
 
 // TakenByUpgrade is TakenByInstall for names that are new, with true for what others put in the place of what an upgrade replaces; empty where it does neither.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -30,19 +31,25 @@ type Extension struct {
 	Queries   []Query       // of the stream tables, in the order of their refreshes
 }
 
+// InternalSchema is the schema of what an extension in a schema keeps to itself.
+func InternalSchema(schema string) string { return spec.InternalSchema(schema) }
+
 // Manifest describes the version, for upgrades from it and to it.
 func (e *Extension) Manifest() upgrade.Manifest {
-	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.named, e.Objects, e.made)
+	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.view.InternalName, e.named, e.Objects, e.made)
 }
 
 // Digest changes whenever any object does.
 func (e *Extension) Digest() string { return e.Manifest().Digest() }
 
-// described are the objects with comments as people read them, without the mark.
+// described are the objects with comments as people read them: without the mark, and that of an internal object from its header.
 func (e *Extension) described() []Object {
 	objects := slices.Clone(e.Objects)
 	for n := range objects {
 		objects[n].Comment = sqltext.Unmarked(objects[n].Comment, e.view.Mark())
+		if objects[n].Comment == "" {
+			objects[n].Comment = header(objects[n].SQL)
+		}
 	}
 	return objects
 }

@@ -43,7 +43,7 @@ func (p *planner) families() [][]int {
 func (p *planner) familyOf(members []int) render.Family {
 	base := p.base(&p.spec.StreamTables[p.compiled.order[members[0]]])
 	return render.Family{
-		SchemaName: p.spec.Extension.Schema, State: p.in("pgt_stream_table_state"),
+		Schemas: schemasOf(p.spec), State: p.in("pgt_stream_table_state"),
 		ApplyFn: p.in(base + "_apply_pending"),
 	}
 }

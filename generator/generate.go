@@ -56,7 +56,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 		}
 	}
 	view.Reads = readsOf(s, compiled, &view.Plan)
-	b := &builder{places: map[string]origin{}, origins: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark()}
+	b := &builder{places: map[string]origin{}, origins: map[string]origin{}, errs: errs, checks: newChecks(), mark: view.Mark(), internal: view.InternalName}
 	b.all(s, compiled, view)
 	b.checked()
 	if !errs.Empty() {
@@ -64,7 +64,7 @@ func build(s *spec.Spec, traced *lineage, errs *diag.List) *Extension {
 	}
 	return &Extension{
 		Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, Objects: inSections(b.objects),
-		named: traced.names(s.Extension.Schema), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every, places: b.origins,
+		named: traced.names(view.Schemas), made: madeOf(view), jobs: renderJobs(view), view: view, Every: view.Every, places: b.origins,
 		Queries: compiled.queries(view.StreamTables), Artifacts: artifactsOf(s),
 	}
 }
@@ -144,7 +144,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
-			view.In("pgt_change_no").Regclass(), view.In("pgt_stream_table_state"))))
+			view.InInternal("pgt_change_no").Regclass(), view.InInternal("pgt_stream_table_state"))))
 		for _, name := range []string{
 			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
 		} {
@@ -219,7 +219,7 @@ func (b *builder) inbox(i render.Inbox) {
 	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
-		b.addTask(i.Schema(), task, inboxSection)
+		b.addTask(i.Schemas, task, inboxSection)
 	}
 }
 
@@ -241,7 +241,7 @@ func (b *builder) interfaces(view render.Extension) {
 	}
 	if len(view.Sources) > 0 {
 		b.add("source/pgt_prune.sql", view)
-		b.addTask(view.Schema(), render.PruneTask, sharedSection)
+		b.addTask(view.Schemas, render.PruneTask, sharedSection)
 	}
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)

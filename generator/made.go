@@ -19,7 +19,7 @@ const triggersLock = "SHARE ROW EXCLUSIVE on the table that it is of, for a mome
 func madeOf(view render.Extension) []upgrade.Made {
 	var made []upgrade.Made
 	forget := func(source string) string {
-		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Schema(), sqltext.Literal(source))
+		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Internal(), sqltext.Literal(source))
 	}
 	for _, s := range view.Sources {
 		var triggers []string
@@ -40,7 +40,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			naming = &upgrade.Naming{View: c.Absent.String(), SQL: execute("now/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
-			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
+			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
 			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
 		})
 	}
@@ -50,7 +50,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 	for _, i := range view.Inboxes {
 		made = append(made, upgrade.Made{
 			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
-			Anew: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Schema(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
+			Anew: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
 		})
 	}
 	for _, t := range view.StreamTables {
@@ -58,7 +58,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			made = append(made, rights("reader", role, t.Table.String())...)
 		}
 		for _, index := range t.Indexes {
-			drop := dropOwn(view, index.Name)
+			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
 			made = append(made, upgrade.Made{
 				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Anew: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
 				Relations: []upgrade.Relation{relation("index", index.Name, "")},
@@ -86,13 +86,16 @@ func madeOf(view render.Extension) []upgrade.Made {
 	return made
 }
 
-// dropOwn drops a relation, if the extension made it: a view is known by the tables that it is over, too.
+// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema: a view is known by the tables that it is over, too.
 func dropOwn(view render.Extension, name render.Name, over ...render.Name) string {
+	if name.Schema == view.InternalName {
+		return fmt.Sprintf("drop table if exists %s;\n", name)
+	}
 	arguments := sqltext.Literal(name.String())
 	for _, table := range over {
 		arguments += ", " + sqltext.Literal(table.String())
 	}
-	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Schema(), arguments)
+	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), arguments)
 }
 
 // dropStores is dropOwn of each table that holds the rows of a stream table.

@@ -37,18 +37,18 @@ declare
 begin
     for v_group in select g.* from %[1]s.pgt_consumer_groups g where g.outbox_name = %[2]s loop
         perform pg_advisory_xact_lock(%[3]s, v_group.group_no);
-        select greatest(s.committed_offset, v_group.start_id) into v_offset from %[1]s.pgt_group_state(v_group) s;
-        update %[1]s.pgt_lease_log l
-        set state = 'done', lease_id = null, lost_by = %[1]s.pgt_lost_by(l.lost_by, l.consumer_id)
+        select greatest(s.committed_offset, v_group.start_id) into v_offset from %[5]s.pgt_group_state(v_group) s;
+        update %[5]s.pgt_lease_log l
+        set state = 'done', lease_id = null, lost_by = %[5]s.pgt_lost_by(l.lost_by, l.consumer_id)
         where l.group_no = v_group.group_no and l.state <> 'done';
-        select max(l.no) into v_no from %[1]s.pgt_lease_log l where l.group_no = v_group.group_no;
-        insert into %[1]s.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
+        select max(l.no) into v_no from %[5]s.pgt_lease_log l where l.group_no = v_group.group_no;
+        insert into %[5]s.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
         select v_group.group_no, x.lane, v_no + 1, v_offset, v_no + 2, 'done', '{}'
         from generate_series(0, %[4]d) x (lane);
     end loop;
 end;
 $do$;
-`, view.Schema(), sqltext.Literal(o.Name), view.GroupLock, render.Lanes)
+`, view.Schema(), sqltext.Literal(o.Name), view.GroupLock, render.Lanes, view.Internal())
 }
 
 // lockGroups keeps out polls, which lock their group before they read the outbox.
@@ -89,7 +89,7 @@ func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 // dropState forgets an outbox and its consumer groups.
 func dropState(o render.Outbox) string {
 	return fmt.Sprintf("select %[1]s.drop_consumer_group(g.group_name) from %[1]s.pgt_consumer_groups g where g.outbox_name = %[2]s;\n"+
-		"delete from %[1]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), sqltext.Literal(o.Name))
+		"delete from %[3]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), sqltext.Literal(o.Name), o.Internal())
 }
 
 // rights are what attach() grants to a role. Relations that are not there have none to take back. As another kind of role it has others.

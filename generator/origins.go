@@ -101,10 +101,10 @@ func (l *lineage) nameTables(from int, now, first []spec.StreamTable) {
 }
 
 // names are what a manifest says of the names.
-func (l *lineage) names(schema string) []upgrade.Named {
+func (l *lineage) names(schemas render.Schemas) []upgrade.Named {
 	all := slices.Clone(l.named)
 	for n := range all {
-		all[n].Values = values(schema, all[n])
+		all[n].Values = values(schemas, all[n])
 	}
 	return all
 }
@@ -162,26 +162,30 @@ func (e *Extension) origins(original *Extension) error {
 }
 
 // values says where names stand in tables of the catalog that no script writes.
-func values(schema string, n upgrade.Named) []upgrade.Value {
+func values(schemas render.Schemas, n upgrade.Named) []upgrade.Value {
 	name := sqltext.Literal(n.Name)
-	in := func(column string, tables ...string) []upgrade.Value {
+	in := func(column string, named func(string) render.Name, tables ...string) []upgrade.Value {
 		var all []upgrade.Value
 		for _, table := range tables {
-			all = append(all, upgrade.Value{Table: sqltext.Qualified(schema, table), Column: column, Value: name})
+			all = append(all, upgrade.Value{Table: named(table).String(), Column: column, Value: name})
 		}
 		return all
 	}
-	outbox := in("outbox_name", "pgt_outbox_state", "pgt_consumer_groups", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks")
+	outbox := slices.Concat(
+		in("outbox_name", schemas.InInternal, "pgt_outbox_state"),
+		in("outbox_name", schemas.In, "pgt_consumer_groups", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks"),
+	)
 	switch n.Kind {
 	case anInbox:
-		return in("inbox_name", "pgt_inbox_paused", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_totals", "pgt_inbox_rates", "pgt_inbox_retry_queue", "pgt_inbox_dead")
+		return in("inbox_name", schemas.InInternal,
+			"pgt_inbox_paused", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_totals", "pgt_inbox_rates", "pgt_inbox_retry_queue", "pgt_inbox_dead")
 	case anOutbox:
 		return outbox
 	case aGroup:
-		return in("group_name", "pgt_consumer_groups", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks")
+		return in("group_name", schemas.In, "pgt_consumer_groups", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks")
 	default:
-		problems := in("problems", "pgt_source_state")
+		problems := in("problems", schemas.InInternal, "pgt_source_state")
 		problems[0].Key = true
-		return slices.Concat(in("stream_table", "pgt_refresh_history"), in("source", "pgt_source_state"), problems, outbox)
+		return slices.Concat(in("stream_table", schemas.In, "pgt_refresh_history"), in("source", schemas.InInternal, "pgt_source_state"), problems, outbox)
 	}
 }

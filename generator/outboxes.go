@@ -27,18 +27,17 @@ func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Gro
 }
 
 func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
-	in := func(full string) render.Name {
-		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(full)}
-	}
+	in := func(full string) render.Name { return schemasOf(s).In(spec.DerivedName(full)) }
+	internal := func(full string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(full)) }
 	table := "outbox_" + o.Name
 	v := render.Outbox{
-		Extension: s.Extension.Name, SchemaName: s.Extension.Schema, Path: "outboxes." + o.Name, Name: o.Name, Event: true,
+		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "outboxes." + o.Name, Name: o.Name, Event: true,
 		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
 		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
 	}
 	if o.OrderingKey != "" {
-		v.MarkFn, v.KeyLock = in(table+"_mark_key"), keyLock(s, o)
+		v.MarkFn, v.KeyLock = internal(table+"_mark_key"), keyLock(s, o)
 	}
 	if o.Retention != nil {
 		v.Retention = o.Retention.Interval()
@@ -51,7 +50,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 	}
 	if o.SegmentRows != nil {
 		v.SegmentRows, v.SegmentName = fmt.Sprint(*o.SegmentRows), spec.SegmentName(table)
-		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), in(table+"_segment"), in(table+"_retire")
+		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), internal(table+"_segment"), internal(table+"_retire")
 	}
 	return v
 }
@@ -104,7 +103,7 @@ func (b *builder) outbox(o render.Outbox) {
 		b.madeOutbox(o)
 	}
 	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
-	b.addTask(o.Schema(), o.DrainTask(), outboxSection)
+	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
 }
 
 // consumerGroups adds what outboxes have in common and consumer groups do with them.
@@ -152,7 +151,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_compact_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
+		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
 		"pgt_grant_again", "pgt_grant_due",
 	} {
 		b.add("group/"+name+".sql", view)
@@ -166,9 +165,9 @@ func (b *builder) consumerGroups(view render.Extension) {
 		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
-		"pgt_gap_holders", "pgt_trim_leases", "pgt_watch_consumers",
+		"pgt_trim_leases", "pgt_watch_consumers",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
-	b.addTask(view.Schema(), render.GroupsTask, sharedSection)
+	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
 }

@@ -22,22 +22,22 @@ func notNull(table render.Name, columns ...string) []string {
 
 func logRelations(s render.Source) []upgrade.Relation {
 	return []upgrade.Relation{
-		relation("table", s.Log, s.LogComment(), notNull(s.Log, "__no", "__xid", "__mult")...),
+		relation("table", s.Log, "", notNull(s.Log, "__no", "__xid", "__mult")...),
 		relation("index", s.XidIndex, ""), relation("index", s.MarkIndex, ""),
 	}
 }
 
 func pendingRelations(c render.Capture) []upgrade.Relation {
-	return []upgrade.Relation{relation("table", c.Log, c.LogComment()), relation("index", c.XidIndex, ""), relation("view", c.Absent, c.AbsentComment())}
+	return []upgrade.Relation{relation("table", c.Log, ""), relation("index", c.XidIndex, ""), relation("view", c.Absent, "")}
 }
 
 func tableRelations(t render.StreamTable) []upgrade.Relation {
 	relations := []upgrade.Relation{
-		relation("view", t.Table, t.Comment()), relation("table", t.Rows, t.RowsComment(), notNull(t.Rows, append(t.NotNull, "__mult")...)...),
+		relation("view", t.Table, t.Comment()), relation("table", t.Rows, "", notNull(t.Rows, append(t.NotNull, "__mult")...)...),
 		relation("index", t.KeyIndex, ""), relation("index", t.LookupIndex, ""), relation("index", t.HashIndex, ""), relation("table", t.Old, ""),
 	}
 	if t.Shape.Name != "" {
-		relations = append(relations, relation("table", t.Shape, t.ShapeComment()))
+		relations = append(relations, relation("table", t.Shape, ""))
 	}
 	return relations
 }
@@ -54,6 +54,6 @@ func outboxRelations(o render.Outbox) []upgrade.Relation {
 func toldRelations(o render.Outbox) []upgrade.Relation {
 	index := render.Name{Schema: o.Pending.Schema, Name: upgrade.ConstraintName(o.Pending.Name, "xid", "idx")}
 	return []upgrade.Relation{
-		relation("table", o.Pending, o.PendingComment(), notNull(o.Pending, "xid", "mult", "change")...), relation("index", index, ""),
+		relation("table", o.Pending, "", notNull(o.Pending, "xid", "mult", "change")...), relation("index", index, ""),
 	}
 }

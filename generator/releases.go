@@ -205,7 +205,7 @@ func requireVersion(m upgrade.Manifest) string {
 	return fmt.Sprintf(`do $do$
 begin
     -- Nobody attaches, and nobody else upgrades, meanwhile.
-    lock table %[1]s.pgt_origin in share row exclusive mode;
+    lock table %[5]s.pgt_origin in share row exclusive mode;
     if not exists (select from %[1]s.pgt_extension where version = %[2]s and digest = %[3]s) then
         raise exception using
             errcode = '55000',
@@ -216,7 +216,7 @@ begin
 end;
 $do$;
 `, sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()),
-		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)))
+		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)), sqltext.Ident(m.Internal))
 }
 
 // memberScript is what members of an extension become. What stands on users' tables follows with attach(), which apply and the next tick call.

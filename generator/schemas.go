@@ -10,11 +10,18 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+// schemasOf are the schemas of the extension.
+func schemasOf(s *spec.Spec) render.Schemas {
+	return render.Schemas{SchemaName: s.Extension.Schema, InternalName: spec.InternalSchema(s.Extension.Schema)}
+}
+
 func (b *builder) schemas(s *spec.Spec) {
 	for _, name := range schemaNames(s) {
 		data := render.Schema{Extension: s.Extension.Name, Name: name}
 		b.addStatement("schema", sqltext.Ident(name), "extension/schema.sql", data, b.render("extension/drop_schema.sql", data))
 	}
+	internal := render.Schema{Extension: s.Extension.Name, Name: spec.InternalSchema(s.Extension.Schema)}
+	b.addStatement("schema", sqltext.Ident(internal.Name), "extension/internal_schema.sql", internal, b.render("extension/drop_schema.sql", internal))
 }
 
 // roleSchemas lists the schemas that roles of the spec may use. Stream tables of users are granted by users.

@@ -83,10 +83,10 @@ func has(m upgrade.Manifest, id string) bool {
 func (e *Extension) Fill() string { return fill(e.Manifest()) }
 
 func fill(m upgrade.Manifest) string {
-	if !has(m, "procedure "+sqltext.Ident(m.Schema)+".pgt_fill()") {
+	if !has(m, "procedure "+sqltext.Ident(m.Internal)+".pgt_fill()") {
 		return ""
 	}
-	return fmt.Sprintf("call %s.pgt_fill();\n", sqltext.Ident(m.Schema))
+	return fmt.Sprintf("call %s.pgt_fill();\n", sqltext.Ident(m.Internal))
 }
 
 // Uninstall is the script that removes everything that Install(Plain) made, in reverse, for one transaction.

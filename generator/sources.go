@@ -38,7 +38,7 @@ func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read 
 func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
 
 func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
-	read := render.Read{SchemaName: s.Extension.Schema, Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
+	read := render.Read{Schemas: schemasOf(s), Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
 	for _, source := range plan.Sources {
 		if source.Table == read.Table {
 			read.Log, read.Columns = &source, source.ColumnList

@@ -117,9 +117,9 @@ type planner struct {
 	outboxNames []spec.OutboxNames // of each stream table of the spec
 }
 
-// in names an object of the extension's schema.
+// in names an object that users do not call or read by its name.
 func (p *planner) in(full string) render.Name {
-	return render.Name{Schema: p.spec.Extension.Schema, Name: spec.DerivedName(full)}
+	return schemasOf(p.spec).InInternal(spec.DerivedName(full))
 }
 
 // incremental reports whether a stream table is kept up to date by changes.
@@ -131,7 +131,7 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 	base := "changes_" + r.Schema + "_" + r.Name
 	trigger := func(event string) string { return p.trigger("log_"+event, r) }
 	return &render.Source{
-		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema,
+		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec),
 		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
 		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
 		Triggers: render.Triggers{
@@ -151,7 +151,7 @@ func (p *planner) trigger(event string, r *catalog.Relation) string {
 	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + name)
 }
 
-// base is what names of a stream table's objects in the extension's schema begin with.
+// base is what names of a stream table's objects begin with.
 func (p *planner) base(t *spec.StreamTable) string {
 	if t.Relation.Schema == p.spec.Extension.Schema {
 		return t.Relation.Name
@@ -162,13 +162,12 @@ func (p *planner) base(t *spec.StreamTable) string {
 func (p *planner) table(n, order int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
 	base := p.base(t)
-	// In the extension's schema, so that it goes with the extension; the view on it goes with it.
 	beside := func(suffix string) render.Name { return p.in(base + suffix) }
 	storage := view.Storage()
 	table := render.StreamTable{
-		Extension: p.spec.Extension.Name, SchemaName: p.spec.Extension.Schema, Path: p.path(t), Order: order,
+		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec), Path: p.path(t), Order: order,
 		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
-		State: p.in("pgt_stream_table_state"), History: p.in("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
+		State: p.in("pgt_stream_table_state"), History: schemasOf(p.spec).In("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
 		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Seldom: p.seldom(n),
 		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),

@@ -12,9 +12,9 @@ func (b *builder) surface(view render.Extension) {
 	if checked := view.Checked(); len(checked) > 0 {
 		b.add("stream_table/pgt_check_due.sql", view)
 		for _, t := range checked {
-			b.addTask(view.Schema(), t.CheckTask(), streamTableSection)
+			b.addTask(view.Schemas, t.CheckTask(), streamTableSection)
 		}
 	}
 	b.addStatement("grant", "public: explain_st", "stream_table/monitor_only.sql", view, "")
-	b.addTask(view.Schema(), render.HistoryTask, sharedSection)
+	b.addTask(view.Schemas, render.HistoryTask, sharedSection)
 }

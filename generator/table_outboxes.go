@@ -22,13 +22,12 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		return nil
 	}
 	names, base := p.outboxNames[n], "outbox_"+p.base(of)
-	in := func(name string) render.Name { return render.Name{Schema: p.spec.Extension.Schema, Name: name} }
 	o := &render.Outbox{
 		Consumer: p.spec.Roles.Consumer, Monitor: p.spec.Roles.Monitor,
-		Extension: t.Extension, SchemaName: t.SchemaName, Path: t.Path, Name: t.ID(),
+		Extension: t.Extension, Schemas: t.Schemas, Path: t.Path, Name: t.ID(),
 		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, p.traced.first(aStreamTable, t.ID())), Immediate: t.Immediate, Asked: of.Outbox != nil,
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
-		Table: in(names.Table), DeltaRows: in(names.DeltaRows), Latest: in(names.Latest), IDs: in(names.IDs), Pending: in(names.Pending),
+		Table: t.In(names.Table), DeltaRows: t.In(names.DeltaRows), Latest: t.In(names.Latest), IDs: t.In(names.IDs), Pending: t.InInternal(names.Pending),
 		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
 		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), TellFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
 	}

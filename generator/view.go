@@ -9,7 +9,7 @@ import (
 
 // viewOf turns a spec into what templates read.
 func viewOf(s *spec.Spec) render.Extension {
-	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, SchemaName: s.Extension.Schema, Every: tickEvery(s)}
+	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for _, def := range spec.SettingDefs {
 		view.Settings = append(view.Settings, render.Setting{Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0})
 	}
@@ -25,7 +25,7 @@ func viewOf(s *spec.Spec) render.Extension {
 func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	v := render.Inbox{
 		Extension:   s.Extension.Name,
-		SchemaName:  s.Extension.Schema,
+		Schemas:     schemasOf(s),
 		Path:        "inboxes." + i.Name,
 		Name:        i.Name,
 		EventID:     expression(i.EventID),
@@ -45,7 +45,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		CriticalSeconds: i.Health.CriticalPendingAge.Seconds(),
 		DegradedDLQ:     i.Health.DegradedDLQ,
 
-		InboxRelations: inboxRelations(i),
+		InboxRelations: inboxRelations(s, i),
 		InboxFunctions: inboxFunctions(s, i),
 	}
 	if i.Retention.Processed != nil {
@@ -60,30 +60,32 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	return v
 }
 
-func inboxRelations(i *spec.Inbox) render.InboxRelations {
+func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 	in := func(suffix string) render.Name {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
+	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: in("_claim_cursor"), RescanAfter: in("_rescan_after"), AloneUntil: in("_alone_until"),
-		HighWatermark: in("_high_watermark"), Received: in("_received"), PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"), RescanAfter: internal("_rescan_after"),
+		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"), Received: internal("_received"),
+		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
 	}
 }
 
 func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 	at := func(suffix string) render.Name {
-		return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + suffix)}
+		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
 	}
 	return render.InboxFunctions{
 		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"),
 		ClaimFn: at("_claim"), ReceiveFn: at("_receive"), MarkProcessedFn: at("_mark_processed"), MarkFailedFn: at("_mark_failed"),
-		PartitionFn: render.Name{Schema: s.Extension.Schema, Name: "inbox_is_my_partition"},
+		PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
 	}
 }
 
 // lastDueOf names the function that knows when an inbox with a cron expression was due.
 func lastDueOf(s *spec.Spec, i *spec.Inbox) render.Name {
-	return render.Name{Schema: s.Extension.Schema, Name: spec.DerivedName(i.Name + "_last_due")}
+	return schemasOf(s).InInternal(spec.DerivedName(i.Name + "_last_due"))
 }
 
 // dueAfter is how long after its last run the work of an inbox is due, as an interval; empty if every tick looks, as it does up to a second, or

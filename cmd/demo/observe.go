@@ -83,7 +83,7 @@ const totalsSQL = `
 select (select sum(m.retry_count) from ` + messagesSQL + `),
        (select count(*) from orders),
        (select coalesce(sum(p.amount) * 100, 0)::bigint from captured_payments p),
-       (select min(t.runs) from pgtrickle.pgt_tasks t where t.task like '%: counts')`
+       (select min(t.runs) from pgtrickle_internal.pgt_tasks t where t.task like '%: counts')`
 
 // deliveredSQL measures from the beginning of the transaction that published, which is when an event says it was created.
 const deliveredSQL = `
@@ -124,7 +124,7 @@ func observe(ctx context.Context, conn *pgx.Conn, late []string) (Observation, e
 	r.each(deliveredSQL, func() {}, &d.Processed, &d.Retried, &d.DeadLetters, &d.P50, &d.P99)
 	r.each(`
 		select task || ': ' || last_error
-		from (table pgtrickle.pgt_tasks union all table events.pgt_tasks) t
+		from (table pgtrickle_internal.pgt_tasks union all table events_internal.pgt_tasks) t
 		where last_error is not null`,
 		func() { o.Errors = append(o.Errors, text) }, &text)
 	r.each(totalsSQL, func() {}, &o.Failures, &o.Orders, &o.Captured, &o.Ticks)

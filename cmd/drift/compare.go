@@ -104,7 +104,7 @@ func (c *comparison) run() error {
 
 // enabled lists the outboxes of stream tables that somebody enabled.
 func (c *comparison) enabled() ([]string, error) {
-	table := sqltext.Qualified(c.m.Schema, "pgt_outbox_state")
+	table := sqltext.Qualified(c.m.Internal, "pgt_outbox_state")
 	var there bool
 	if err := c.tx.QueryRow(c.ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil || !there {
 		return nil, err

@@ -171,7 +171,7 @@ func (r *repairer) counts(made upgrade.Made, d Difference) bool {
 
 // rebuilding is the function that counts an inbox anew.
 func rebuilding(m upgrade.Manifest) upgrade.Object {
-	prefix := "function " + sqltext.Qualified(m.Schema, "pgt_inbox_rebuild") + "("
+	prefix := "function " + sqltext.Qualified(m.Internal, "pgt_inbox_rebuild") + "("
 	n := slices.IndexFunc(m.Objects, func(o upgrade.Object) bool { return strings.HasPrefix(o.ID(), prefix) })
 	if n < 0 {
 		return upgrade.Object{}

@@ -41,8 +41,12 @@ func (c *comparison) taken() (map[string]bool, error) {
 	return others, nil
 }
 
-// marked reports whether an object is known to be ours.
+// marked reports whether an object is known to be ours, as all in the internal schema is.
 func (c *comparison) marked(object string) bool {
+	_, name, _ := strings.Cut(object, " ")
+	if r, ok := sqltext.ParseRelation(name); ok && r.Schema == c.m.Internal {
+		return true
+	}
 	return strings.Contains(c.have[key{object, "comment"}].Value, c.m.Mark()) ||
 		c.have[key{object, "member of extension"}].Value == sqltext.Ident(c.m.Extension)
 }

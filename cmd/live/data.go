@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -82,9 +83,9 @@ func CompareData(ctx context.Context, conn *pgx.Conn, schema string) (*ComparedD
 
 // tablesToCompare lists the stream tables of an extension, which a version that knows no check_stream_table() cannot compare.
 func tablesToCompare(in reader, found Installed) ([]ComparedTable, error) {
-	tables, err := collectIf[ComparedTable](in, "pgt_stream_table_config", `
+	tables, err := collectIf[ComparedTable](in, "pgt_stream_tables", `
 		select c.stream_table as name, c.effective_mode as mode, '' as outcome, null::bigint as missing, null::bigint as extra, '' as detail
-		from %[1]s.pgt_stream_table_config c
+		from %[2]s.pgt_stream_table_config c
 		order by c.refresh_order`)
 	if err != nil || len(tables) == 0 {
 		return []ComparedTable{}, err
@@ -157,7 +158,7 @@ func sqlState(err error) string {
 // MendHint says what to do about stream tables of a schema that differ from their queries.
 func MendHint(schema string) string {
 	return fmt.Sprintf("find what wrote to it, or to its sources without triggers; after \"update %s set seen = null where stream_table = …\" the next refresh recomputes it",
-		sqltext.Qualified(schema, "pgt_stream_table_state"))
+		sqltext.Qualified(generator.InternalSchema(schema), "pgt_stream_table_state"))
 }
 
 // Count counts the stream tables with an outcome.

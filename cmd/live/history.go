@@ -32,7 +32,7 @@ type History struct {
 
 const historyQuery = `
 	select h.no, h.version, lag(h.version) over (order by h.no) as previous, h.way, h.flavour, h.role_name::text, h.installed_at, h.digest
-	from %[1]s.pgt_version_history h
+	from %[2]s.pgt_version_history h
 	order by h.no`
 
 // ReadHistory reads which versions were installed, in one snapshot. It returns a Refusal if nothing is.

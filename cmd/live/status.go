@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -236,35 +237,39 @@ const (
 	tasksQuery = `
 		select t.task, t.runs, t.last_error,
 		       extract(epoch from clock_timestamp() - nullif(t.last_run_at, '-infinity'))::float8 as last_run_age_seconds
-		from %[1]s.pgt_tasks t
+		from %[2]s.pgt_tasks t
 		order by t.task`
 
 	streamTablesQuery = `
 		with waiting as (
 		    select w.stream_table, sum(w.waiting)::bigint as waiting
-		    from %[1]s.pgt_waiting() w
+		    from %[2]s.pgt_waiting() w
 		    group by w.stream_table
 		)
 		select c.stream_table as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
 		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
 		from %[1]s.pgt_stream_tables t
-		join %[1]s.pgt_stream_table_config c using (pgt_schema, pgt_name)
+		join %[2]s.pgt_stream_table_config c using (pgt_schema, pgt_name)
 		left join waiting w on w.stream_table = c.stream_table
 		order by c.refresh_order`
 
 	inboxesQuery = `
 		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,
 		       case when s.pending_count > 0 then s.oldest_pending_age_sec::float8 end as oldest_pending_age_seconds, s.total_bytes, h.health ->> 'status' as health,
-		       exists (select from %[1]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
+		       exists (select from %[2]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
 		from %[1]s.inbox_status() s
 		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
 		order by s.inbox_name`
 
 	missingQuery = `
-		select c.inbox_name, format('%%I.%%I', c.inbox_schema, r.relation) as relation
+		select c.inbox_name, r.relation
 		from %[1]s.pgt_inbox_config c
-		cross join lateral unnest(array[c.inbox_table, c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) r (relation)
-		where to_regclass(format('%%I.%%I', c.inbox_schema, r.relation)) is null
+		cross join lateral (
+		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
+		    union all
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) s (name)
+		) r (relation)
+		where to_regclass(r.relation) is null
 		order by c.inbox_name, relation`
 
 	inboxQuery = `
@@ -288,15 +293,29 @@ const (
 		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
 		order by l.outbox, l.group_name`
 
+	// gapsQuery finds the transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; by age, if that is visible.
 	gapsQuery = `
-		select h.outbox_name as outbox, min(h.first_id) as first_id, h.pid, h.gid, extract(epoch from clock_timestamp() - min(h.since))::float8 as age_seconds
-		from %[1]s.pgt_gap_holders() h
-		group by h.outbox_name, h.pid, h.gid
-		order by h.outbox_name, min(h.since)`
+		with publishers as materialized (
+		    select o.outbox_name, p.vxid, p.xid, p.pid
+		    from (select distinct g.outbox_name from %[1]s.pgt_consumer_groups g) o
+		    cross join lateral %[2]s.pgt_publishers(o.outbox_name) p
+		)
+		select g.outbox_name as outbox, min(lower(l.ids)) as first_id, p.pid, x.gid,
+		       extract(epoch from clock_timestamp() - min(coalesce(x.prepared, a.xact_start, l.leased_at)))::float8 as age_seconds
+		from %[1]s.pgt_consumer_groups g
+		cross join lateral %[2]s.pgt_lease_heads(g) h
+		join %[2]s.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
+		join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+		left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint %% 4294967296 and x.database = current_database()
+		left join pg_stat_activity a on a.pid = p.pid
+		where h.lane = 0
+		group by g.outbox_name, p.pid, x.gid
+		order by outbox, min(coalesce(x.prepared, a.xact_start, l.leased_at))`
 )
 
 func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
-	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema)), args...)
+	internal := generator.InternalSchema(in.schema)
+	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(internal), sqltext.Literal(internal)), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -39,9 +39,9 @@ func (f Finding) String() string {
 //go:embed sql/findings.sql
 var findingsSQL string
 
-// Findings runs plpgsql_check, which is installed in schema plpgsql_check, with all warnings over the functions of a schema.
-func Findings(ctx context.Context, tx pgx.Tx, schema string) ([]Finding, error) {
-	rows, err := tx.Query(ctx, findingsSQL, schema)
+// Findings runs plpgsql_check, which is installed in schema plpgsql_check, with all warnings over the functions of schemas.
+func Findings(ctx context.Context, tx pgx.Tx, schemas ...string) ([]Finding, error) {
+	rows, err := tx.Query(ctx, findingsSQL, schemas)
 	if err != nil {
 		return nil, err
 	}

@@ -20,15 +20,15 @@ type follower struct {
 
 // follow makes a group on the outbox of each stream table, before anything happens.
 func (v *verifier) follow(ctx context.Context, conn *pgx.Conn) ([]*follower, error) {
-	there, err := v.has(ctx, conn, "pgt_outbox_config")
+	there, err := v.has(ctx, conn, v.schema()+".pgt_outbox_config")
 	if err != nil || !there {
 		return nil, err
 	}
 	rows, err := conn.Query(ctx, fmt.Sprintf(`
 select o.outbox_name, o.stream_table, format('%%I.%%I', o.outbox_schema, o.delta_rows_table_name)
-from %[1]s.pgt_outboxes o
-join %[1]s.pgt_outbox_state s using (outbox_name)
-where o.kind = 'stream_table' and not o.immediate`, v.schema()))
+from %[2]s.pgt_outboxes o
+join %[2]s.pgt_outbox_state s using (outbox_name)
+where o.kind = 'stream_table' and not o.immediate`, v.schema(), v.internal()))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ where o.kind = 'stream_table' and not o.immediate`, v.schema()))
 }
 
 func (v *verifier) has(ctx context.Context, conn *pgx.Conn, relation string) (there bool, err error) {
-	err = conn.QueryRow(ctx, "select to_regclass($1) is not null", v.schema()+"."+relation).Scan(&there)
+	err = conn.QueryRow(ctx, "select to_regclass($1) is not null", relation).Scan(&there)
 	return there, err
 }
 

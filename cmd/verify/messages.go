@@ -12,7 +12,7 @@ import (
 
 // messages uses each inbox and each event outbox a little.
 func (v *verifier) messages(ctx context.Context, conn *pgx.Conn) error {
-	inboxes, err := v.listed(ctx, conn, "pgt_inbox_config", "inbox_name")
+	inboxes, err := v.listed(ctx, conn, v.schema()+".pgt_inbox_config", "inbox_name")
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (v *verifier) messages(ctx context.Context, conn *pgx.Conn) error {
 		v.Log("using inbox %s", name)
 		v.result.add("inbox "+name, "receive, claim, mark, counts", v.inbox(ctx, conn, name))
 	}
-	outboxes, err := v.listed(ctx, conn, "pgt_outboxes", "case kind when 'event' then outbox_name end")
+	outboxes, err := v.listed(ctx, conn, v.internal()+".pgt_outboxes", "case kind when 'event' then outbox_name end")
 	if err != nil {
 		return err
 	}
@@ -31,13 +31,13 @@ func (v *verifier) messages(ctx context.Context, conn *pgx.Conn) error {
 	return ctx.Err()
 }
 
-// listed reads names from the catalog; none if it has no such table.
+// listed reads names from a table of the catalog, given as SQL; none if there is no such table.
 func (v *verifier) listed(ctx context.Context, conn *pgx.Conn, table, column string) ([]string, error) {
 	there, err := v.has(ctx, conn, table)
 	if err != nil || !there {
 		return nil, err
 	}
-	rows, err := conn.Query(ctx, fmt.Sprintf("select n from (select %s as n from %s.%s) l where n is not null order by n", column, v.schema(), table))
+	rows, err := conn.Query(ctx, fmt.Sprintf("select n from (select %s as n from %s) l where n is not null order by n", column, table))
 	if err != nil {
 		return nil, err
 	}

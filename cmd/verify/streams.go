@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -25,9 +26,13 @@ type column struct {
 
 func (v *verifier) schema() string { return sqltext.Ident(v.Extension.Schema) }
 
+func (v *verifier) internal() string {
+	return sqltext.Ident(generator.InternalSchema(v.Extension.Schema))
+}
+
 // readStreams reads the stream tables, those that others read first; none if there is no such catalog.
 func (v *verifier) readStreams(ctx context.Context, conn *pgx.Conn) ([]*stream, error) {
-	catalog := sqltext.Qualified(v.Extension.Schema, "pgt_stream_table_config")
+	catalog := v.internal() + ".pgt_stream_table_config"
 	var there bool
 	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", catalog).Scan(&there); err != nil || !there {
 		return nil, err

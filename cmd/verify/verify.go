@@ -242,7 +242,7 @@ func (v *verifier) plpgsql(ctx context.Context, conn *pgx.Conn) {
 		v.result.add(name, "", err)
 		return
 	}
-	findings, err := Findings(ctx, tx, sqltext.Ident(v.Extension.Schema))
+	findings, err := Findings(ctx, tx, v.Extension.Schema, generator.InternalSchema(v.Extension.Schema))
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Level != "error" && f.Level != "warning" }) // others are matters of taste
 	for n, f := range findings {
 		f.Query = ""
@@ -257,7 +257,7 @@ func (v *verifier) plpgsql(ctx context.Context, conn *pgx.Conn) {
 
 // enableAll enables the outboxes of all stream tables: functions name their tables.
 func (v *verifier) enableAll(ctx context.Context, tx pgx.Tx) error {
-	there, err := v.has(ctx, tx.Conn(), "pgt_outboxes")
+	there, err := v.has(ctx, tx.Conn(), v.internal()+".pgt_outboxes")
 	if err != nil || !there {
 		return err
 	}
@@ -267,14 +267,14 @@ declare
 begin
     for v_name in
         select o.stream_table
-        from %[1]s.pgt_outboxes o
+        from %[2]s.pgt_outboxes o
         where o.kind = 'stream_table' and not o.immediate
-          and not exists (select from %[1]s.pgt_outbox_state s where s.outbox_name = o.outbox_name)
+          and not exists (select from %[2]s.pgt_outbox_state s where s.outbox_name = o.outbox_name)
     loop
         perform %[1]s.enable_outbox(v_name);
     end loop;
 end;
-$do$`, v.schema()))
+$do$`, v.schema(), v.internal()))
 	return err
 }
 

@@ -89,7 +89,7 @@ func (w *writer) background() part {
 	}
 	return part{ID: "background-work", Title: "Scheduled jobs", Blocks: []block{
 		paragraph(joined(say("All of it is done by "), w.function("tick"), say(", every %s, which has to be called: by pg_cron job `%s: run` (`jobs/pg_cron_1.4.sql` or `jobs/pg_cron_1.5.sql`, `jobs/remove.sql`), or by `sluice run`. "+
-			"Several may call it at once. When each ran last and what went wrong is in ", w.TickEvery(), w.Extension.Extension.Extension), linked("table", w.In("pgt_tasks").String()), say("."))),
+			"Several may call it at once. When each ran last and what went wrong is in ", w.TickEvery(), w.Extension.Extension.Extension), linked("table", w.InInternal("pgt_tasks").String()), say("."))),
 		{Table: t},
 	}}
 }

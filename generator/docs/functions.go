@@ -15,13 +15,9 @@ var areas = []struct{ id, title string }{
 	{"inbox", "Inboxes"}, {"outbox", "Outboxes"}, {"group", "Consumer groups"}, {"stream_table", "Stream tables"}, {"scheduler", "Background work"}, {"catalog", "Settings"},
 }
 
-// public are functions for users whose names say otherwise.
-var public = []string{"pgt_status", "pgt_fill", "pgt_setting"}
-
-// isPublic reports whether users call a function: its name says so, and it serves more than one inbox, outbox or stream table.
+// isPublic reports whether users call a function.
 func (w *writer) isPublic(o upgrade.Object) bool {
-	name := w.nameOf(o)
-	return (o.Kind == "function" || o.Kind == "procedure") && o.Shared && (slices.Contains(public, name) || !strings.HasPrefix(name, "pgt_"))
+	return (o.Kind == "function" || o.Kind == "procedure") && strings.HasPrefix(o.Signature, w.Schema()+".")
 }
 
 // nameOf is the name of a function of the extension's schema.

@@ -76,9 +76,11 @@ func (w *writer) catalog() part {
 	}
 	p := part{ID: "catalog", Title: "Catalog", Blocks: []block{paragraph(about)}}
 	for _, name := range catalogOrder {
-		for _, kind := range []string{"table", "view"} {
-			if _, there := w.object(kind, w.In(name).String()); there {
-				p.Parts = append(p.Parts, w.relation(w.In(name), kind, name))
+		for _, full := range []render.Name{w.In(name), w.InInternal(name)} {
+			for _, kind := range []string{"table", "view"} {
+				if _, there := w.object(kind, full.String()); there {
+					p.Parts = append(p.Parts, w.relation(full, kind, name))
+				}
 			}
 		}
 	}

@@ -13,6 +13,7 @@ type Claims struct {
 	Triggers              []TriggersOn
 	Publications          []string
 	Roles                 []string
+	NewSchema             string // that must not be there; empty where the script itself creates it
 }
 
 // Names are some of one schema.

@@ -16,21 +16,6 @@ func marked(extension, schema, format string, args ...any) string {
 	return sqltext.Marked(fmt.Sprintf(format, args...), sqltext.Mark(extension, schema))
 }
 
-// LogComment is that of the change log.
-func (s Source) LogComment() string {
-	return marked(s.Extension, s.SchemaName, "Signed rows by which %s changed.", s.Table)
-}
-
-// LogComment is that of the table for what is pending.
-func (c Capture) LogComment() string {
-	return marked(c.Extension, c.SchemaName, "Changes of %s within a transaction.", c.Table)
-}
-
-// AbsentComment is that of the view that stands for columns that are missing.
-func (c Capture) AbsentComment() string {
-	return marked(c.Extension, c.SchemaName, "Stands for columns that %s has no longer.", c.Table)
-}
-
 // Comment is that of what users see.
 func (t StreamTable) Comment() string {
 	return StreamTableComment(t.Extension) + "\n" + t.Query + "\n" + sqltext.Mark(t.Extension, t.SchemaName)
@@ -39,16 +24,6 @@ func (t StreamTable) Comment() string {
 // StreamTableComment is what the comment of an extension's stream tables begins with.
 func StreamTableComment(extension string) string {
 	return fmt.Sprintf("Stream table of Sluice extension %s:", extension)
-}
-
-// RowsComment is that of the table below it.
-func (t StreamTable) RowsComment() string {
-	return marked(t.Extension, t.SchemaName, "What stream table %s stores.", t.Table)
-}
-
-// ShapeComment is that of the table whose rows it has as values.
-func (t StreamTable) ShapeComment() string {
-	return marked(t.Extension, t.SchemaName, "The columns of stream table %s.", t.Table)
 }
 
 // Comment is that of a stream table's outbox.
@@ -64,9 +39,4 @@ func (o Outbox) DeltaRowsComment() string {
 // LatestComment is that of the view on the newest row.
 func (o Outbox) LatestComment() string {
 	return marked(o.Extension, o.SchemaName, "The newest row of %s.", o.Table)
-}
-
-// PendingComment is that of what a statement has changed so far.
-func (o Outbox) PendingComment() string {
-	return marked(o.Extension, o.SchemaName, "What a statement has changed of %s so far, for its outbox.", o.Shown)
 }

@@ -197,7 +197,7 @@ func (p Plan) Shapes() bool {
 func (p Plan) Together() bool { return len(p.Frontiers) < len(p.StreamTables) }
 
 // Probe is a view that is gone when pgt_fit_stream_table ends.
-func (e Extension) Probe() Name { return e.In("pgt_probe") }
+func (e Extension) Probe() Name { return e.InInternal("pgt_probe") }
 
 // ToldNow are the stream tables in immediate mode with an outbox.
 func (p Plan) ToldNow() []StreamTable {

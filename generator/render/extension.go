@@ -3,23 +3,20 @@ package render
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Extension is what templates know of the whole.
 type Extension struct {
-	Extension  string // the extension's name
-	Version    string
-	SchemaName string
-	Every      time.Duration // between two ticks
-	Inboxes    []Inbox
-	Outboxes   []Outbox
-	Groups     []Group
-	GroupLock  string // first key of the advisory locks of consumer groups
-	Settings   []Setting
+	Schemas
+	Extension string // the extension's name
+	Version   string
+	Every     time.Duration // between two ticks
+	Inboxes   []Inbox
+	Outboxes  []Outbox
+	Groups    []Group
+	GroupLock string // first key of the advisory locks of consumer groups
+	Settings  []Setting
 
 	Plan
 }
@@ -42,15 +39,6 @@ type Setting struct {
 	Switch      bool // on or off, rather than a number
 	Positive    bool // zero is no number for it
 }
-
-// Schema returns the extension's schema as SQL.
-func (e Extension) Schema() string { return sqltext.Ident(e.SchemaName) }
-
-// SchemaInFormat is Schema in a template of format(), where % has a meaning.
-func (e Extension) SchemaInFormat() string { return strings.ReplaceAll(e.Schema(), "%", "%%") }
-
-// In names an object of the extension's schema.
-func (e Extension) In(name string) Name { return Name{e.SchemaName, name} }
 
 // Parts reports whether a stream table in immediate mode reads a table below another.
 func (e Extension) Parts() bool {
@@ -148,7 +136,10 @@ type Schema struct{ Extension, Name string }
 func (s Schema) Mark() string { return "Made by Sluice extension " + s.Extension + "." }
 
 // Task is a row of pgt_tasks.
-type Task struct{ Schema, Task string }
+type Task struct {
+	Schemas
+	Task string
+}
 
 // Role is a group role that gets grants.
 type Role struct {
@@ -164,7 +155,7 @@ const attemptSlots = 8
 func (e Extension) AttemptSlots() []Name {
 	slots := make([]Name, attemptSlots)
 	for n := range slots {
-		slots[n] = e.In(fmt.Sprintf("pgt_attempts_%d", n))
+		slots[n] = e.InInternal(fmt.Sprintf("pgt_attempts_%d", n))
 	}
 	return slots
 }

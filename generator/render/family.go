@@ -3,17 +3,15 @@ package render
 import (
 	"slices"
 	"strings"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Family is stream tables in immediate mode that follow the same tables: triggers of a table do for all of them what they do.
 type Family struct {
-	SchemaName string        // of the extension
-	Members    []StreamTable // what reads another comes after it
-	Captures   []Capture
-	State      Name
-	ApplyFn    Name
+	Schemas
+	Members  []StreamTable // what reads another comes after it
+	Captures []Capture
+	State    Name
+	ApplyFn  Name
 }
 
 // Marked are the captured tables whose triggers note that those of users wrote it.
@@ -26,9 +24,6 @@ func (p Plan) Marked() []Capture {
 	}
 	return marked
 }
-
-// Schema returns the extension's schema as SQL.
-func (f Family) Schema() string { return sqltext.Ident(f.SchemaName) }
 
 // Several reports whether one of them may stand in the way of others.
 func (f Family) Several() bool { return len(f.Members) > 1 }

@@ -3,14 +3,12 @@ package render
 import (
 	"fmt"
 	"strings"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Inbox is what templates know of one managed inbox.
 type Inbox struct {
-	Extension   string
-	SchemaName  string // of the extension
+	Extension string
+	Schemas
 	Path        string // in the spec
 	Name        string
 	EventID     string // expression over payload, or empty
@@ -68,9 +66,6 @@ func (r Retry) DelaySeconds(failures string) string {
 		return r.InitialSeconds
 	}
 }
-
-// Schema returns the extension's schema as SQL.
-func (i Inbox) Schema() string { return sqltext.Ident(i.SchemaName) }
 
 // IsPending is the condition that row a is neither processed nor dead.
 func (i Inbox) IsPending(a string) string {

@@ -201,7 +201,7 @@ func present(of Source, absent Name, rows, a string) string {
 	var columns []string
 	for _, name := range of.ColumnList {
 		column := sqltext.Ident(name)
-		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", sqltext.Ident(of.SchemaName), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
+		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", of.Internal(), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
 	}
 	const indent = "            "
 	columns[0] = "cross join lateral (select " + columns[0]

@@ -12,8 +12,8 @@ const Lanes = 16
 
 // Outbox is what templates know of one outbox, of events or of a stream table.
 type Outbox struct {
-	Extension   string
-	SchemaName  string // of the extension
+	Extension string
+	Schemas
 	Path        string // in the spec
 	Name        string
 	Event       bool   // rather than of a stream table
@@ -74,7 +74,7 @@ func (o Outbox) Threshold() string {
 	if o.InlineThreshold != "" {
 		return o.InlineThreshold
 	}
-	return o.Schema() + ".pgt_setting('outbox_inline_threshold_rows')::integer"
+	return o.Internal() + ".pgt_setting('outbox_inline_threshold_rows')::integer"
 }
 
 // MostBytes is the size of rows as text up to which a payload holds them. PostgreSQL takes no jsonb array above 256 MB, and a jsonb may be seven
@@ -89,9 +89,6 @@ type Group struct {
 	Name, Outbox, Reset string
 	MaxAttempts         string // number or null
 }
-
-// Schema returns the extension's schema as SQL.
-func (o Outbox) Schema() string { return sqltext.Ident(o.SchemaName) }
 
 // Made tells that the outbox is made and dropped at run time.
 func (o Outbox) Made() bool { return !o.Event }

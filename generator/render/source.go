@@ -10,8 +10,8 @@ import (
 
 // Source is a table that stream tables read, and its change log.
 type Source struct {
-	Extension      string
-	SchemaName     string   // of the extension
+	Extension string
+	Schemas
 	Table          Name     // the user's, or a stream table's
 	ColumnList     []string // that some stream table reads
 	TypeList       []string // of those, as far as they are known
@@ -76,7 +76,7 @@ func (s Source) Fits(a string) string {
 	items := []string{""}
 	for _, name := range s.ColumnList {
 		column := sqltext.Ident(name)
-		items = append(items, fmt.Sprintf("%s.pgt_fit(%s.%s, absent.%s, 1)", sqltext.Ident(s.SchemaName), a, column, column))
+		items = append(items, fmt.Sprintf("%s.pgt_fit(%s.%s, absent.%s, 1)", s.Internal(), a, column, column))
 	}
 	return wrapped(items)
 }
@@ -91,7 +91,7 @@ func (s Source) LogNames() string {
 }
 
 // LogColumns are Fits of row t of the table itself. A log's columns have no lengths: a longer one may come.
-func (s Source) LogColumns() string { return lengthless(s.SchemaName, "t", s.ColumnList) }
+func (s Source) LogColumns() string { return lengthless(s.InternalName, "t", s.ColumnList) }
 
 // lengthless lists columns of row a without the lengths of their types, each with a comma before it.
 func lengthless(schema, a string, names []string) string {
@@ -155,19 +155,19 @@ func literals(names []Name) string {
 
 // Read is a relation that stream tables read.
 type Read struct {
-	SchemaName string // of the extension
-	Table      Name
-	Kind       string   // table, view or other
-	Made       bool     // a stream table
-	Part       bool     // below another table
-	Triggers   []string // of ours on it
-	Always     []string // those of them that fire for statements of replicas, too
-	Columns    []string // that any of them reads; none: not known
-	Log        *Source  // nil if no refresh follows its changes
-	Pending    *Name    // nil if no stream table in immediate mode follows it
-	AttachFn   Name     // makes that, and the triggers that write it
-	Readers    []Name
-	Needs      []Need // of each reader
+	Schemas
+	Table    Name
+	Kind     string   // table, view or other
+	Made     bool     // a stream table
+	Part     bool     // below another table
+	Triggers []string // of ours on it
+	Always   []string // those of them that fire for statements of replicas, too
+	Columns  []string // that any of them reads; none: not known
+	Log      *Source  // nil if no refresh follows its changes
+	Pending  *Name    // nil if no stream table in immediate mode follows it
+	AttachFn Name     // makes that, and the triggers that write it
+	Readers  []Name
+	Needs    []Need // of each reader
 }
 
 // Need is what a stream table takes for granted of a relation that it reads.
@@ -183,9 +183,6 @@ type Need struct {
 
 // ID is the relation's name as the catalog has it.
 func (r Read) ID() string { return r.Table.Plain() }
-
-// Schema returns the extension's schema as SQL.
-func (r Read) Schema() string { return sqltext.Ident(r.SchemaName) }
 
 // FoundByKey reports whether rows of a reader are found by its key.
 func (r Read) FoundByKey() bool {
@@ -238,6 +235,3 @@ const HistoryTask = "refresh history: retention"
 
 // HistoryTask is for templates.
 func (e Extension) HistoryTask() string { return HistoryTask }
-
-// Schema returns the extension's schema as SQL.
-func (s Source) Schema() string { return sqltext.Ident(s.SchemaName) }

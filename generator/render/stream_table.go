@@ -9,20 +9,20 @@ import (
 
 // StreamTable is what templates know of one stream table.
 type StreamTable struct {
-	Extension  string
-	SchemaName string // of the extension
-	Path       string // in the spec
-	Order      int    // of refreshes
-	Group      int    // of those that are refreshed from one snapshot
-	Table      Name   // what users see: a view over Rows
-	Rows       Name   // where the rows are stored
-	Old        Name   // where those of an older definition are, which users see until Rows is filled
-	Shape      Name   // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
-	Online     bool   // that is how it is made anew
-	OnWrite    string // the trigger on Table that refuses what is written to it; empty for a definition without it
-	State      Name   // the table with a row for each stream table
-	History    Name
-	ChangeNo   Name
+	Extension string
+	Schemas
+	Path     string // in the spec
+	Order    int    // of refreshes
+	Group    int    // of those that are refreshed from one snapshot
+	Table    Name   // what users see: a view over Rows
+	Rows     Name   // where the rows are stored
+	Old      Name   // where those of an older definition are, which users see until Rows is filled
+	Shape    Name   // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
+	Online   bool   // that is how it is made anew
+	OnWrite  string // the trigger on Table that refuses what is written to it; empty for a definition without it
+	State    Name   // the table with a row for each stream table
+	History  Name
+	ChangeNo Name
 
 	RefreshMode, EffectiveMode, Reason, Strategy string
 	Query                                        string   // as the user wrote it
@@ -150,9 +150,6 @@ type Column struct {
 
 // Key is the index's columns.
 func (i Index) Key() string { return strings.Join(i.Columns, ", ") }
-
-// Schema returns the extension's schema as SQL.
-func (t StreamTable) Schema() string { return sqltext.Ident(t.SchemaName) }
 
 // ID is the stream table's name as the catalog has it.
 func (t StreamTable) ID() string { return t.Table.Plain() }

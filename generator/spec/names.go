@@ -29,6 +29,9 @@ func DerivedName(full string) string {
 	return withDigest(full, full)
 }
 
+// InternalSchema is the schema for what an extension keeps to itself, beside the schema of what users call and read.
+func InternalSchema(schema string) string { return DerivedName(schema + "_internal") }
+
 // withDigest keeps whole characters of a name up to 56 bytes, and puts 7 digits of the MD5 of another behind them.
 func withDigest(name, of string) string {
 	return cutName(name, keptBytes, of)

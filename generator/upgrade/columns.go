@@ -48,7 +48,7 @@ func columnChange(name string, old, new []string) string {
 // guard stops an upgrade that changes the columns of a stream table which was given an outbox at run time: no manifest knows of that. One that
 // the older version asked for was compared, or goes.
 func (d *differ) guard(was, m Made) string {
-	message, state := columnChange(m.Name, was.Columns, m.Columns), sqltext.Ident(d.to.Schema)+".pgt_outbox_state"
+	message, state := columnChange(m.Name, was.Columns, m.Columns), sqltext.Ident(d.to.Internal)+".pgt_outbox_state"
 	id := "outbox " + strings.TrimPrefix(m.identity(), m.Kind+" ")
 	before, _ := identifiedAs(d.from.Made, id)
 	outbox, _ := identifiedAs(d.to.Made, id)

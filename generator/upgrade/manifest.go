@@ -22,6 +22,7 @@ type Manifest struct {
 	Extension string   `json:"extension"`
 	Version   string   `json:"version"`
 	Schema    string   `json:"schema"`
+	Internal  string   `json:"internal"` // the schema of what users neither call nor read
 	Named     []Named  `json:"named,omitempty"`
 	Objects   []Object `json:"objects"`
 	Made      []Made   `json:"made,omitempty"`
@@ -79,8 +80,8 @@ func (m Manifest) Holding() []string {
 }
 
 // NewManifest describes a version.
-func NewManifest(extension, version, schema string, named []Named, objects []Object, made []Made) Manifest {
-	return Manifest{Format: manifestFormat, Extension: extension, Version: version, Schema: schema, Named: named, Objects: objects, Made: made}
+func NewManifest(extension, version, schema, internal string, named []Named, objects []Object, made []Made) Manifest {
+	return Manifest{Format: manifestFormat, Extension: extension, Version: version, Schema: schema, Internal: internal, Named: named, Objects: objects, Made: made}
 }
 
 // Digest changes whenever any object does.

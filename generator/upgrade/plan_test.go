@@ -8,7 +8,7 @@ import (
 )
 
 func version(number string, objects ...upgrade.Object) upgrade.Manifest {
-	return upgrade.NewManifest("mail", number, "s", nil, objects, nil)
+	return upgrade.NewManifest("mail", number, "s", "s_internal", nil, objects, nil)
 }
 
 func object(kind, signature, sql string, needs ...string) upgrade.Object {

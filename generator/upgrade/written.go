@@ -112,7 +112,7 @@ func asUsed(from Manifest, tables []string) []string {
 
 // StateTable is where each refresh looks first, as SQL; empty where there are no stream tables.
 func StateTable(m Manifest) string {
-	name := sqltext.Qualified(m.Schema, "pgt_stream_table_state")
+	name := sqltext.Qualified(m.Internal, "pgt_stream_table_state")
 	if !slices.ContainsFunc(m.Objects, func(o Object) bool { return o.Kind == "table" && o.Signature == name }) {
 		return ""
 	}

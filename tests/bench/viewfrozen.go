@@ -102,7 +102,7 @@ func (b *bench) smallRefreshes(ctx context.Context, dsn string, c class, bulk bo
 			}
 		}
 		// What the bulk has left in logs and tables is not what this is about.
-		prune := "update sl.pgt_tasks set last_run_at = '-infinity'"
+		prune := "update sl_internal.pgt_tasks set last_run_at = '-infinity'"
 		if err := execute(ctx, conn, prune, "call sl.tick()", "vacuum", "checkpoint"); err != nil {
 			return err
 		}

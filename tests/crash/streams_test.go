@@ -121,7 +121,7 @@ func (r *streamRun) held(do func(context.Context) error) error {
 
 // due ticks, with everything due.
 func due(ctx context.Context, conn *pgx.Conn) error {
-	if _, err := conn.Exec(ctx, "update chaos.pgt_stream_table_state set checked_at = '-infinity'"); err != nil {
+	if _, err := conn.Exec(ctx, "update chaos_internal.pgt_stream_table_state set checked_at = '-infinity'"); err != nil {
 		return err
 	}
 	_, err := conn.Exec(ctx, "call chaos.tick()")

@@ -42,10 +42,10 @@ func jobTicks(t *testing.T, job string, patience time.Duration) {
 		values ('old', 't', '{}', now() - interval '8 days', now() - interval '7 days')`)
 	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 		done := pgtest.One[bool](t, db, `
-			select (select alerted from pgtrickle.pgt_inbox_dead where inbox_name = 'payments' and not is_alert)
+			select (select alerted from pgtrickle_internal.pgt_inbox_dead where inbox_name = 'payments' and not is_alert)
 			   and not exists (select from pgtrickle.payments where event_id = 'old')
-			   and (select sum(received) from pgtrickle.pgt_inbox_totals where inbox_name = 'payments' and not is_expired) = 1
-			   and (select runs from pgtrickle.pgt_tasks where task = 'inbox payments: counts') >= 2`)
+			   and (select sum(received) from pgtrickle_internal.pgt_inbox_totals where inbox_name = 'payments' and not is_expired) = 1
+			   and (select runs from pgtrickle_internal.pgt_tasks where task = 'inbox payments: counts') >= 2`)
 		if done {
 			return
 		}

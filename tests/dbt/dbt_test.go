@@ -185,7 +185,7 @@ func TestUpgrade(t *testing.T) {
 	if got := pgtest.One[string](t, db, "select version from pgtrickle.pgt_extension"); got != "2.0.0" {
 		t.Errorf("version %s is installed", got)
 	}
-	if got := pgtest.One[string](t, db, "select string_agg(version || ' by ' || way, ', ' order by no) from pgtrickle.pgt_version_history"); got != "1.0.0 by dbt, 1.1.0 by dbt, 2.0.0 by dbt" {
+	if got := pgtest.One[string](t, db, "select string_agg(version || ' by ' || way, ', ' order by no) from pgtrickle_internal.pgt_version_history"); got != "1.0.0 by dbt, 1.1.0 by dbt, 2.0.0 by dbt" {
 		t.Errorf("history: %s", got)
 	}
 	p.run("run-operation", "check_version")

@@ -41,7 +41,7 @@ func TestManyRowsAfterFew(t *testing.T) {
 func TestClaimReadsWhatItTakes(t *testing.T) {
 	conn := installed.ShopDB(t).Connect(t)
 	run(t, conn, "insert into pgtrickle.payments (event_id, event_type, payload) select 'm' || i, 't', '{}' from generate_series(1, 6000) i")
-	run(t, conn, "insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at) select 'payments', event_id, received_at, received_at from pgtrickle.payments on conflict do nothing")
+	run(t, conn, "insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at) select 'payments', event_id, received_at, received_at from pgtrickle.payments on conflict do nothing")
 	run(t, conn, "begin")
 	if got := pgtest.One[int](t, conn, "select count(*) from pgtrickle.inbox_claim('payments', 100)"); got != 100 {
 		t.Errorf("%d messages", got)

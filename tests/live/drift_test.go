@@ -68,16 +68,16 @@ var tamperings = []tampering{
 		sql: []string{
 			"create or replace function app.inbox_health(p_inbox text) returns jsonb language sql as 'select null::jsonb'",
 			"alter function app.inbox_status() security definer",
-			"create or replace function app.letters_inserted() returns trigger language plpgsql as 'begin return null; end'",
+			"create or replace function app_internal.letters_inserted() returns trigger language plpgsql as 'begin return null; end'",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('unseen', 't', '{}', now())",
 			"comment on function app.pause_inbox(text) is 'mine'",
-			"grant execute on function app.letters_updated() to public",
+			"grant execute on function app_internal.letters_updated() to public",
 		},
 		plain: []string{
 			"drop function app.inbox_pending(text, int)",
 			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'", "comment on function app.pgt_status() is '(Sluice: sluice_drift_test in app)'",
 			"grant execute on function app.pgt_status() to drift_other",
-			"drop function app.pgt_inbox_changed() cascade",
+			"drop function app_internal.pgt_inbox_changed() cascade",
 		},
 		member: []string{
 			"alter extension sluice_drift_test drop function app.inbox_pending(text, int)",
@@ -90,7 +90,7 @@ var tamperings = []tampering{
 			"drop trigger sluice_inserted on app.letters",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('gone', 't', '{}', now())",
 			"alter table app.letters disable trigger sluice_updated",
-			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app.pgt_inbox_changed()",
+			"create or replace trigger sluice_deleted after delete on app.letters for each row execute function app_internal.pgt_inbox_changed()",
 			"drop trigger sluice_drift_test_log_insert_public_orders on orders", "alter table orders disable trigger sluice_drift_test_log_update_public_orders",
 			"insert into orders values (1000, 1, 1000)",
 			"alter table measures_north disable trigger all", "drop trigger sluice_drift_test_log_delete_public_measures on measures_rest", "insert into measures values (10, 'north', 'today')",
@@ -100,13 +100,13 @@ var tamperings = []tampering{
 		name: "views and indexes",
 		sql: []string{
 			"create or replace view app.letters_pending as select * from app.letters limit 0",
-			"create or replace view totals as select customer_id, 1::numeric as total from app.public_totals_rows",
+			"create or replace view totals as select customer_id, 1::numeric as total from app_internal.public_totals_rows",
 			"drop view app.regions", "create view app.regions as select 1 as one", "comment on view app.regions is 'mine (Sluice: sluice_drift_test in app)'", "grant select on app.regions to drift_other",
 			"drop view app.large",
 			"drop index app.outbox_parts_lane",
 			"drop index app.letters_order", "create index letters_order on app.letters (event_id desc)",
-			"drop index app.pgt_inbox_deltas_last",
-			"drop index app.public_totals_idx1",
+			"drop index app_internal.pgt_inbox_deltas_last",
+			"drop index app_internal.public_totals_idx1",
 			"create index mine on app.letters (source)",
 		},
 	},
@@ -116,10 +116,10 @@ var tamperings = []tampering{
 			"alter table app.letters alter retry_count set default 7, alter payload drop not null, alter received_at set not null, alter source set default 'x'",
 			"alter table app.letters alter received_at drop default",
 			"alter table app.pgt_settings drop constraint pgt_settings_pkey",
-			"alter table app.pgt_open_setting disable row level security",
+			"alter table app_internal.pgt_open_setting disable row level security",
 			"alter table app.letters set (fillfactor = 11, autovacuum_enabled = off)",
-			"alter sequence app.pgt_change_no cache 100",
-			"alter table app.public_totals_rows drop column __sum1 cascade",
+			"alter sequence app_internal.pgt_change_no cache 100",
+			"alter table app_internal.public_totals_rows drop column __sum1 cascade",
 		},
 		plain: []string{"alter table app.outbox_events drop column headers cascade"},
 	},
@@ -127,32 +127,32 @@ var tamperings = []tampering{
 		name: "owners and storage",
 		sql: []string{
 			"alter table app.letters owner to drift_other", "alter function app.inbox_status() owner to drift_other", "alter view app.letters_stats owner to drift_other",
-			"alter table app.public_totals_rows owner to drift_other", "alter sequence app.letters_high_watermark owner to drift_other", "alter view totals owner to drift_other",
-			"alter table app.pgt_inbox_deltas set (autovacuum_enabled = off, toast.autovacuum_vacuum_threshold = 7)", "alter table app.letters reset (autovacuum_vacuum_scale_factor)",
-			"alter table app.large_rows set (parallel_workers = 3)",
+			"alter table app_internal.public_totals_rows owner to drift_other", "alter sequence app_internal.letters_high_watermark owner to drift_other", "alter view totals owner to drift_other",
+			"alter table app_internal.pgt_inbox_deltas set (autovacuum_enabled = off, toast.autovacuum_vacuum_threshold = 7)", "alter table app.letters reset (autovacuum_vacuum_scale_factor)",
+			"alter table app_internal.large_rows set (parallel_workers = 3)",
 		},
 		super: true,
 	},
 	{
 		name: "sequences",
 		plain: []string{
-			"drop sequence app.letters_high_watermark cascade", "drop sequence app.letters_received cascade", "drop sequence app.letters_claim_cursor", "drop sequence app.large_last_xid", "drop sequence app.pgt_change_no cascade",
+			"drop sequence app_internal.letters_high_watermark cascade", "drop sequence app_internal.letters_received cascade", "drop sequence app_internal.letters_claim_cursor", "drop sequence app_internal.large_last_xid", "drop sequence app_internal.pgt_change_no cascade",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('no_sequence', 't', '{}', now())",
 		},
-		member: []string{"alter extension sluice_drift_test drop sequence app.letters_rescan_after", "drop sequence app.letters_rescan_after"},
+		member: []string{"alter extension sluice_drift_test drop sequence app_internal.letters_rescan_after", "drop sequence app_internal.letters_rescan_after"},
 	},
 	{
 		name: "whole relations",
-		sql:  []string{"drop table app.large_rows cascade", "drop publication sluice_drift_test_outbox_events", "drop table app.changes_public_orders cascade"},
+		sql:  []string{"drop table app_internal.large_rows cascade", "drop publication sluice_drift_test_outbox_events", "drop table app_internal.changes_public_orders cascade"},
 		plain: []string{
-			"drop table app.pgt_inbox_totals cascade", "drop table app.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
+			"drop table app_internal.pgt_inbox_totals cascade", "drop table app_internal.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
 		},
 	},
 	{
 		name: "rows and rights",
 		sql: []string{
-			"update app.pgt_inbox_config set max_retries = 99, schedule = '9s' where inbox_name = 'letters'", "delete from app.pgt_tasks where task like 'inbox letters:%'",
-			"delete from app.pgt_open_setting",
+			"update app.pgt_inbox_config set max_retries = 99, schedule = '9s' where inbox_name = 'letters'", "delete from app_internal.pgt_tasks where task like 'inbox letters:%'",
+			"delete from app_internal.pgt_open_setting",
 			"comment on table app.letters is null", "comment on index app.letters_order is 'mine'",
 			"revoke insert on app.letters from drift_producer", "grant delete on app.letters to drift_producer", "revoke update (error) on app.letters from drift_consumer",
 			"revoke usage on schema app from drift_consumer", "grant select on app.letters to drift_other", "revoke all on totals from drift_consumer",
@@ -162,17 +162,17 @@ var tamperings = []tampering{
 		name: "left alone",
 		sql: []string{
 			"alter table app.letters add column mine int not null default 1", "create unique index mine_unique on app.letters (trace_id)",
-			"alter table app.letters add constraint mine check (event_id <> '')", "alter table app.pgt_tasks alter last_error type varchar(99)",
+			"alter table app.letters add constraint mine check (event_id <> '')", "alter table app_internal.pgt_tasks alter last_error type varchar(99)",
 			"drop view totals", "create table totals (mine int)",
 		},
-		undo: "alter table app.letters drop column mine, drop constraint mine; alter table app.pgt_tasks alter last_error type text; drop index app.mine_unique; drop table totals",
+		undo: "alter table app.letters drop column mine, drop constraint mine; alter table app_internal.pgt_tasks alter last_error type text; drop index app.mine_unique; drop table totals",
 	},
 	{
 		name: "of others", // who have put something of their own in the place of what is ours
 		sql:  []string{"drop view totals", "create view totals as select 1 as customer_id", "comment on view totals is 'mine'", "drop view app.regions", "create view app.regions as select 1 as one"},
 		plain: []string{
 			"drop function app.pgt_status() cascade", "create function app.pgt_status() returns int language sql as 'select 1'",
-			"drop table app.pgt_tasks cascade", "create table app.pgt_tasks (mine int)", "create trigger mine before insert on app.pgt_tasks for each row execute function suppress_redundant_updates_trigger()",
+			"drop table app_internal.pgt_tasks cascade", "create table app_internal.pgt_tasks (mine int)", "create trigger mine before insert on app_internal.pgt_tasks for each row execute function suppress_redundant_updates_trigger()",
 		},
 		member: []string{"alter extension sluice_drift_test drop function app.inbox_pending(text, int)", "drop function app.inbox_pending(text, int)",
 			"create function app.inbox_pending(p_inbox text, p_limit int) returns int language sql as 'select 1'"},
@@ -181,7 +181,7 @@ var tamperings = []tampering{
 			begin
 			    if (select p.prorettype = 'int'::regtype from pg_proc p where p.oid = 'app.pgt_status()'::regprocedure) then
 			        drop function app.pgt_status();
-			        drop table app.pgt_tasks;
+			        drop table app_internal.pgt_tasks;
 			    else
 			        drop function app.inbox_pending(text, int);
 			    end if;
@@ -296,7 +296,7 @@ func keepsRows(t *testing.T, conn *pgx.Conn, e *generator.Extension, options liv
 // right looks whether what was changed while nobody noticed is in what depends on it.
 func right(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
-	run(t, conn, "update app.pgt_stream_table_state set checked_at = '-infinity'") // all are due, however fast the machine was
+	run(t, conn, "update app_internal.pgt_stream_table_state set checked_at = '-infinity'") // all are due, however fast the machine was
 	run(t, conn, "call app.tick()")
 	for what, sql := range map[string]string{
 		"totals":  "select count(*)::int from (select customer_id, sum(amount) as total from orders group by 1) q full join totals t using (customer_id, total) where q is null or t is null",

@@ -47,7 +47,7 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 				target := pgtest.Connect(t, to.DSN(name, "user="+pgtest.Owner))
 				// Writers may come before the first tick.
 				run(t, target, streamTraffic(300))
-				run(t, target, "update app.pgt_stream_table_state set checked_at = '-infinity'")
+				run(t, target, "update app_internal.pgt_stream_table_state set checked_at = '-infinity'")
 				run(t, target, "call app.tick()")
 				compareStreams(t, target, "after the restore")
 				for _, c := range copies {
@@ -94,7 +94,7 @@ update sales_us set n = n + 1;
 `, "N", fmt.Sprint(from))
 }
 
-const streamTick = "update app.pgt_stream_table_state set checked_at = '-infinity'; select app.tick_once()"
+const streamTick = "update app_internal.pgt_stream_table_state set checked_at = '-infinity'; select app.tick_once()"
 
 const lastModes = `
 select h.mode

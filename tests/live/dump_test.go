@@ -70,7 +70,7 @@ select 'm' || i, 't' || i % 3, jsonb_build_object('i', i), now() - i * interval 
 from generate_series(1, 500) i`,
 	`insert into "Other one"."Odd ""one""" (event_type, payload) select 't', jsonb_build_object('id', 'x' || i) from generate_series(1, 50) i`,
 	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(1, 2500) i", // in two segments, and beyond
-	"update app.pgt_tasks set last_run_at = '-infinity'",
+	"update app_internal.pgt_tasks set last_run_at = '-infinity'",
 	"call app.tick()", "call app.tick()", "call app.tick()",
 	"select app.inbox_mark_failed('orders', event_id, 'later') from app.inbox_claim('orders', 5)",
 	"select app.inbox_mark_processed('orders', event_id) from app.inbox_claim('orders', 50)",
@@ -85,7 +85,7 @@ from generate_series(1, 500) i`,
 	"delete from app.outbox_feed where id = 15", // as if it were rolled back; the gap that it leaves waits for a transaction far ahead
 	"select from app.poll_outbox('work', 'a', 5, 100000)", "select from app.poll_outbox('work', 'b', 5, 100000)",
 	"select from app.poll_outbox('work', 'c', 10, 100000)", "select app.commit_offset('work', 'b', 7), app.reject_rows('work', 'a', array[3], 'bad')",
-	"insert into app.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until) select l.group_no, l.no + 1, l.cur, l.floor_no, 'gap', '{[15,16)}', '{9000000000000000000}', 'infinity' from app.pgt_lease_log l join app.pgt_consumer_groups g using (group_no) where g.group_name = 'work' order by l.no desc limit 1",
+	"insert into app_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until) select l.group_no, l.no + 1, l.cur, l.floor_no, 'gap', '{[15,16)}', '{9000000000000000000}', 'infinity' from app_internal.pgt_lease_log l join app.pgt_consumer_groups g using (group_no) where g.group_name = 'work' order by l.no desc limit 1",
 	"select from app.poll_outbox('of_spec', 'a', 20, 100000)",
 	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(2501, 2600) i",
 }
@@ -100,24 +100,24 @@ var states = []string{
 	`select event_id from "Other one"."Odd ""one""_dlq"`,
 	"select s::text from app.orders_stats s",
 	`select s::text from "Other one"."Odd ""one""_stats" s`,
-	"select t::text from app.pgt_inbox_totals t where is_expired",
+	"select t::text from app_internal.pgt_inbox_totals t where is_expired",
 	"select s::text from app.pgt_settings s",
-	"select p::text from app.pgt_inbox_paused p",
+	"select p::text from app_internal.pgt_inbox_paused p",
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
-	"select h::text from app.pgt_version_history h",                                         // a restore is no other version
-	"select d::text from app.pgt_inbox_dead d where inbox_name = 'orders' and not is_alert", // when each died, and whether that was alerted
+	"select h::text from app_internal.pgt_version_history h",                                         // a restore is no other version
+	"select d::text from app_internal.pgt_inbox_dead d where inbox_name = 'orders' and not is_alert", // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
 	"select concat_ws(' ', e.tableoid::regclass, e) from app.outbox_parts e",
 	"select (to_jsonb(g) - 'idle')::text from app.pgt_consumer_groups g",
-	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, case state when 'leased' then until end, attempts, lost_by) from app.pgt_lease_log where state <> 'done'",
+	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, case state when 'leased' then until end, attempts, lost_by) from app_internal.pgt_lease_log where state <> 'done'",
 	"select concat_ws(' ', outbox, group_name, committed_offset, max_id, lag_rows, consumer_count, leased_rows) from app.pgt_consumer_group_lag",
 	"select concat_ws(' ', group_name, consumer_id, last_offset, last_commit_at) from app.pgt_consumer_status",
 	"select d::text from app.pgt_consumer_dead_letters d",
 	"select concat_ws(' ', pubname, tablename) from pg_publication_tables",
-	"select concat_ws(' ', s.outbox_name, s.enabled_at) from app.pgt_outbox_state s",
+	"select concat_ws(' ', s.outbox_name, s.enabled_at) from app_internal.pgt_outbox_state s",
 }
 
 func state(t *testing.T, conn *pgx.Conn) [][]string {
@@ -146,7 +146,7 @@ func alerted(t *testing.T, target *pgx.Conn, dsn string) {
 	t.Helper()
 	listener := pgtest.OpenSession(t, dsn, "listener")
 	run(t, listener.Conn, "listen pg_trickle_alert")
-	run(t, target, "update app.pgt_tasks set last_run_at = '-infinity'")
+	run(t, target, "update app_internal.pgt_tasks set last_run_at = '-infinity'")
 	run(t, target, "call app.tick()")
 	heard := listener.Notifications(t.Context(), 200*time.Millisecond)
 	if strings.Count(heard, "\n") != 1 || !strings.Contains(heard, `"event_id": "x1"`) {
@@ -175,28 +175,28 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 		run(t, conn, "call app.tick()")
 	}
 	expect("processed", one("select sum(processed)::int from app.orders_stats"),
-		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app.pgt_inbox_totals where is_expired)::int"))
+		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_totals where is_expired)::int"))
 	expect("due", one("select count(*) from app.orders_pending"), 0)
 	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
 	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))
 	goOnInGroups(t, conn, one, expect)
-	expect("failed tasks", one("select count(*) from app.pgt_tasks where last_error is not null"), 0)
+	expect("failed tasks", one("select count(*) from app_internal.pgt_tasks where last_error is not null"), 0)
 }
 
 // goOnInGroups shows that groups hold what they held, and go on after it.
 func goOnInGroups(t *testing.T, conn *pgx.Conn, one func(string) int, expect func(string, int, int)) {
 	t.Helper()
 	run(t, conn, "select app.outbox_publish('feed', 'new', '{}')")
-	expect("gaps that wait for transactions of another cluster", one("select count(*) from app.pgt_lease_log where '9000000000000000000' = any (xids)"), 0)
+	expect("gaps that wait for transactions of another cluster", one("select count(*) from app_internal.pgt_lease_log where '9000000000000000000' = any (xids)"), 0)
 	expect("first id after what is leased", one("select min(id) from app.poll_outbox('work', 'd', 1000)"), 22)
 	expect("last offset", one("select app.commit_offset('work', 'd', 1000)"), 51)
-	expect("gaps", one("select count(*) from app.pgt_lease_log where state = 'gap'"), 0)
+	expect("gaps", one("select count(*) from app_internal.pgt_lease_log where state = 'gap'"), 0)
 	expect("what a, b and c held", one("select app.commit_offset('work', 'a', 1000) * 10000 + app.commit_offset('work', 'b', 1000) * 100 + app.commit_offset('work', 'c', 1000)"), 51021)
 	expect("replayed", one("select app.replay_dead_letters('work')"), 1)
 	expect("the dead letter", one("select id from app.poll_outbox('work', 'd')"), 3)
 	expect("its end", one("select app.commit_offset('work', 'd', 3)"), 3)
 	expect("a paused group", one("select count(*) from app.poll_outbox('still', 'd')"), 0)
-	run(t, conn, "select app.resume_group('still'); select from app.poll_outbox('of_spec', 'b', 1000); update app.pgt_lease_log set until = '-infinity' where state = 'gap'")
+	run(t, conn, "select app.resume_group('still'); select from app.poll_outbox('of_spec', 'b', 1000); update app_internal.pgt_lease_log set until = '-infinity' where state = 'gap'")
 	expect("a group of latest", one("select count(*) from app.poll_outbox('still', 'd')"), 50)
 	expect("its offset", one("select app.commit_offset('still', 'd', 1000)"), 51)
 	expect("lanes that a holds", one("select app.commit_offset('of_spec', 'a', 1000)"), one("select max(last_offset) from app.pgt_consumer_status where consumer_id = 'a' and group_name = 'of_spec'"))
@@ -206,7 +206,7 @@ func goOnInGroups(t *testing.T, conn *pgx.Conn, one func(string) int, expect fun
 	expect("events of segments", one("select count(distinct id) from app.poll_outbox('all', 'a', 10000)"), 2600)
 	expect("the last of them", one("select app.commit_offset('all', 'a', 10000)"), 2600)
 	run(t, conn, "update app.pgt_settings set value = '1' where name = 'outbox_retention_hours'; update app.outbox_parts set created_at = now() - interval '2 h'")
-	run(t, conn, "update app.pgt_tasks set last_run_at = '-infinity'")
+	run(t, conn, "update app_internal.pgt_tasks set last_run_at = '-infinity'")
 	run(t, conn, "call app.tick()")
 	expect("events in the segment that is being filled", one("select count(*) from app.outbox_parts"), 100)
 	expect("segments", one("select count(*) from pg_inherits where inhparent = 'app.outbox_parts'::regclass"), 4)

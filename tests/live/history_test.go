@@ -16,7 +16,7 @@ import (
 // ways compares the versions that were installed, and by which way.
 func ways(t *testing.T, conn *pgx.Conn, want ...string) {
 	t.Helper()
-	got := pgtest.Column[string](t, conn, "select concat_ws(' ', version, flavour, 'by', way) from app.pgt_version_history order by no")
+	got := pgtest.Column[string](t, conn, "select concat_ws(' ', version, flavour, 'by', way) from app_internal.pgt_version_history order by no")
 	if !slices.Equal(got, want) {
 		t.Errorf("installed were %q, want %q", got, want)
 	}
@@ -53,7 +53,7 @@ func TestHistoryOfEachWay(t *testing.T) {
 	made := pgtest.One[string](t, extension, "select installed_at::text from app.pgt_extension")
 	run(t, extension, "call app.tick()") // which attaches
 	ways(t, extension, "1.0.0 extension by extension")
-	if noted := pgtest.One[string](t, extension, "select installed_at::text from app.pgt_version_history"); noted != made {
+	if noted := pgtest.One[string](t, extension, "select installed_at::text from app_internal.pgt_version_history"); noted != made {
 		t.Errorf("installed at %s, and noted at %s", made, noted)
 	}
 	run(t, extension, "alter extension sluice_tle_test update to '1.1.0'; select app.attach()")

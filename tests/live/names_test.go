@@ -100,7 +100,7 @@ func literal(text string) string {
 }
 
 func (n naming) replacer() *strings.Replacer {
-	return strings.NewReplacer("S.", quoted(n.schema)+".", "(N", "("+literal(n.inbox), " T ", " "+quoted(n.inboxSchema, n.inbox)+" ")
+	return strings.NewReplacer("S_internal.", quoted(generator.InternalSchema(n.schema))+".", "S.", quoted(n.schema)+".", "(N", "("+literal(n.inbox), " T ", " "+quoted(n.inboxSchema, n.inbox)+" ")
 }
 
 // live lets messages live and looks at what is left of them.
@@ -113,7 +113,7 @@ func (n naming) live(t *testing.T, conn *pgx.Conn) {
 	if got, want := fmt.Sprint(pgtest.Column[string](t, conn, ask)), "[1 1 1 c]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if failed := pgtest.Column[string](t, conn, n.replacer().Replace("select last_error from S.pgt_tasks where last_error is not null")); len(failed) > 0 {
+	if failed := pgtest.Column[string](t, conn, n.replacer().Replace("select last_error from S_internal.pgt_tasks where last_error is not null")); len(failed) > 0 {
 		t.Errorf("tasks failed: %q", failed)
 	}
 	claim := n.replacer().Replace("select event_id from S.inbox_claim(N, 10)")

@@ -108,7 +108,7 @@ func disturb(t *testing.T, conn *pgx.Conn, r *rand.Rand, copies map[string]*repl
 		copies[name] = newReplica(t, conn, "pgtrickle", "public", name)
 		return name + " got its outbox anew"
 	case 2:
-		run(t, conn, fmt.Sprintf("update pgtrickle.pgt_stream_table_state set seen = null where stream_table = 'public.%s'", name))
+		run(t, conn, fmt.Sprintf("update pgtrickle_internal.pgt_stream_table_state set seen = null where stream_table = 'public.%s'", name))
 		return "the frontier of " + name + " was given up"
 	}
 	return "nothing happened"

@@ -76,7 +76,7 @@ func TestOutboxBesideRetention(t *testing.T) {
 	}
 	again(&working, 0, func(*rand.Rand) []string { return []string{"select pgtrickle.refresh_stream_table('later')"} })
 	again(&working, 0, func(*rand.Rand) []string {
-		return []string{"update pgtrickle.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"}
+		return []string{"update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"}
 	})
 	done := make(chan struct{})
 	go func() { writing.Wait(); close(done) }()
@@ -110,14 +110,14 @@ func TestOutboxBesideRetention(t *testing.T) {
 	for _, c := range append(fast, slow...) {
 		c.compare(t, conn, c.group)
 	}
-	run(t, conn, "update pgtrickle.pgt_tasks set last_run_at = '-infinity'")
+	run(t, conn, "update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'")
 	run(t, conn, "call pgtrickle.tick()")
 	for _, table := range []string{"outbox_now", "outbox_later", "outbox_delta_rows_now", "outbox_delta_rows_later", "pgt_consumer_claim_check_acks"} {
 		if n := pgtest.One[int](t, conn, "select count(*) from pgtrickle."+table); n > 0 {
 			t.Errorf("%d rows are left of %s", n, table)
 		}
 	}
-	if failed := pgtest.Column[string](t, conn, "select last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+	if failed := pgtest.Column[string](t, conn, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		t.Errorf("tasks failed: %q", failed)
 	}
 }

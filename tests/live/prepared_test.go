@@ -65,7 +65,7 @@ select count(pgtrickle.inbox_mark_processed('payments', event_id)) from claimed`
 		run(t, conn, "call pgtrickle.tick()")
 	}
 	got := fmt.Sprint(pgtest.Rows(t, conn, `select (select count(*) from effects), count(processed_at), (select sum(processed) from pgtrickle.payments_stats),
-    (select sum(pending) from pgtrickle.payments_stats), (select count(*) from pgtrickle.pgt_tasks where last_error is not null) from pgtrickle.payments`))
+    (select sum(pending) from pgtrickle.payments_stats), (select count(*) from pgtrickle_internal.pgt_tasks where last_error is not null) from pgtrickle.payments`))
 	if want := fmt.Sprintf("[[%[1]d %[1]d %[1]d 0 0]]", toPrepare); got != want {
 		t.Errorf("effects, processed, counted, pending, failed tasks: %s, want %s", got, want)
 	}

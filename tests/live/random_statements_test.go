@@ -190,7 +190,7 @@ var statements = []choice{
 var background = []choice{
 	{12, func(*randomRun) string { return "call pgtrickle.tick()" }},
 	{3, func(*randomRun) string {
-		return "update pgtrickle.pgt_tasks set last_run_at = '-infinity'"
+		return "update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'"
 	}},
 	{1, func(r *randomRun) string {
 		return fmt.Sprintf("begin; truncate pgtrickle.%s; %s", r.inbox(), r.one("commit", "rollback"))

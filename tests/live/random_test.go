@@ -233,7 +233,7 @@ with t as (
         select event_type, count(*) filter (where pending) as pending, count(processed_at) as processed,
                count(*) filter (where dead) as dead, coalesce(sum(took), 0) as took
         from t group by 1
-        union all select event_type, 0, processed, 0, processing_us / 1e6 from pgtrickle.pgt_inbox_totals where inbox_name = 'INBOX' and is_expired
+        union all select event_type, 0, processed, 0, processing_us / 1e6 from pgtrickle_internal.pgt_inbox_totals where inbox_name = 'INBOX' and is_expired
     ) u group by 1
 ), stats as (
     select event_type, r.pending as pending, s.pending as s_pending, r.processed, s.processed as s_processed, r.dead, s.dead_letter,
@@ -270,6 +270,6 @@ where inbox_name = 'INBOX'
 union all
 select 'alone: ' || what from (
     select 'retry queue lacks ' || event_id as what from t
-    where pending and received_at < coalesce((select low_watermark from pgtrickle.pgt_inbox_progress where inbox_name = 'INBOX' order by no desc limit 1), '-infinity')
-      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'INBOX' and q.event_id = t.event_id)
+    where pending and received_at < coalesce((select low_watermark from pgtrickle_internal.pgt_inbox_progress where inbox_name = 'INBOX' order by no desc limit 1), '-infinity')
+      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'INBOX' and q.event_id = t.event_id)
 ) a`

@@ -89,7 +89,7 @@ func compareWithTable(t *testing.T, conn *pgx.Conn, when string, left int) {
 	if got := pgtest.One[int](t, conn, "select count(*) from pgtrickle.inbox_claim('payments', 1000)"); got != left {
 		t.Errorf("%s: %d messages can be claimed, want %d", when, got, left)
 	}
-	if failed := pgtest.Rows(t, conn, "select task, last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+	if failed := pgtest.Rows(t, conn, "select task, last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		t.Error(when, fmt.Sprint(failed))
 	}
 }

@@ -69,9 +69,8 @@ var inTheWay = []struct {
 	{"1.0.0", "create publication sluice_taken_outbox_events for table orders", "drop publication sluice_taken_outbox_events", false, "publication already exists: sluice_taken_outbox_events"},
 	{"1.1.0", "create table sums (mine int)", "drop table sums", false, "table already exists: public.sums"},
 	{"1.1.0", "create view large as select 1 as one", "drop view large", false, "view already exists: public.large"},
-	{"1.1.0", "create sequence mail.bills_high_watermark", "drop sequence mail.bills_high_watermark", true, "sequence already exists: mail.bills_high_watermark"},
+	{"1.1.0", "create sequence mail.bills_pending", "drop sequence mail.bills_pending", true, "sequence already exists: mail.bills_pending"},
 	{"1.1.0", "create table mail.post (mine int)", "drop table mail.post", true, "table already exists: mail.post"},
-	{"1.1.0", "create function app.bills_claim() returns int language sql as 'select 1'", "drop function app.bills_claim()", true, "function already exists: app.bills_claim()"},
 	{"1.1.0", "create trigger sluice_taken_now_insert_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_now_insert_public_orders on orders", false, "trigger already exists: sluice_taken_now_insert_public_orders on public.orders"},
 }
 
@@ -136,11 +135,11 @@ func TestTakenNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, conn, "drop function app.bills_mark_processed(text); create function app.bills_mark_processed(text) returns int language sql as 'select 1'")
+			run(t, conn, "drop function app_internal.bills_mark_processed(text); create function app_internal.bills_mark_processed(text) returns int language sql as 'select 1'")
 			for what, script := range map[string]string{"going back": generator.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
-				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app.bills_mark_processed(text)")
+				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app_internal.bills_mark_processed(text)")
 			}
-			run(t, conn, "drop function app.bills_mark_processed(text)")
+			run(t, conn, "drop function app_internal.bills_mark_processed(text)")
 			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}
@@ -303,7 +302,7 @@ func TestRestoredWithoutComments(t *testing.T) {
 	}
 	marks := "select count(*)::int from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'"
 	all := pgtest.One[int](t, db, marks)
-	db.SuperExec(t, "delete from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'; update app.pgt_origin set row_xmin = '1'")
+	db.SuperExec(t, "delete from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'; update app_internal.pgt_origin set row_xmin = '1'")
 	db.Exec(t, "insert into orders values (2, 'north', 9)")
 	db.Exec(t, "call app.tick()")
 	if sum := pgtest.One[int](t, db, "select total::int from totals"); sum != 18 {

@@ -48,7 +48,7 @@ type Recomputed struct{ Sluice }
 
 // Refresh implements Subject.
 func (r Recomputed) Refresh(ctx context.Context, conn *pgx.Conn, view string) error {
-	err := run(ctx, conn, "update sl.pgt_stream_table_state set seen = null, own_xid = null, own_no = null")
+	err := run(ctx, conn, "update sl_internal.pgt_stream_table_state set seen = null, own_xid = null, own_no = null")
 	if err == nil {
 		err = r.Sluice.Refresh(ctx, conn, view)
 	}
@@ -64,7 +64,7 @@ func (c Compared) Refresh(ctx context.Context, conn *pgx.Conn, view string) erro
 	var differ int64
 	err := conn.QueryRow(ctx, `
 select coalesce(sum(k.missing + k.extra), 0)::bigint
-from sl.pgt_stream_table_config c
+from sl_internal.pgt_stream_table_config c
 cross join lateral sl.check_stream_table(c.stream_table) k
 where c.pgt_name = $1 and c.effective_mode <> 'full'`, view).Scan(&differ)
 	switch {

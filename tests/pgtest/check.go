@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/cmd/verify"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Finding is what plpgsql_check has to say about a line of a function.
@@ -25,7 +27,8 @@ func Findings(t testing.TB, db *Database, schema string) []Finding {
 	if _, err := tx.Exec(t.Context(), "create schema plpgsql_check; create extension plpgsql_check schema plpgsql_check"); err != nil {
 		t.Fatal(err)
 	}
-	findings, err := verify.Findings(t.Context(), tx, schema)
+	name := sqltext.Unquoted(schema)
+	findings, err := verify.Findings(t.Context(), tx, name, generator.InternalSchema(name))
 	if err != nil {
 		t.Fatal(ErrorText(err))
 	}

@@ -115,7 +115,7 @@ func refreshAll(t *testing.T, db *pgx.Conn) {
 	if pgtest.One[bool](t, db, "select to_regclass('pgtrickle.pgt_stream_tables') is null") {
 		return
 	}
-	for _, name := range pgtest.Column[string](t, db, "select stream_table from pgtrickle.pgt_stream_table_config order by refresh_order") {
+	for _, name := range pgtest.Column[string](t, db, "select stream_table from pgtrickle_internal.pgt_stream_table_config order by refresh_order") {
 		exec(t, db, "select pgtrickle.refresh_stream_table($1)", name)
 	}
 }

@@ -64,11 +64,11 @@ func state(t *testing.T, db *pgx.Conn, n called) []string {
 	}
 	for what, name := range map[string]string{"payments": n.payments, "letters": n.letters} {
 		add(what, name, "select (pgtrickle.inbox_health($1) - '{inbox,oldest_pending_age_seconds,oldest_pending_age_sec,throughput_per_minute,throughput_per_sec,status,health_status,degraded_dlq,max_retries,dlq_count,dead_letter_count}'::text[])::text")
-		add(what, name, "select format('progress %s, paused %s, since %s', (select max(no) from pgtrickle.pgt_inbox_progress p where p.inbox_name = c.inbox_name), (select paused_at from pgtrickle.pgt_inbox_paused p where p.inbox_name = c.inbox_name), c.created_at) from pgtrickle.pgt_inbox_config c where inbox_name = $1")
-		add(what, name, "select format('task %s %s', runs, last_run_at) from pgtrickle.pgt_tasks where task like '%inbox ' || $1 order by 1")
+		add(what, name, "select format('progress %s, paused %s, since %s', (select max(no) from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = c.inbox_name), (select paused_at from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = c.inbox_name), c.created_at) from pgtrickle.pgt_inbox_config c where inbox_name = $1")
+		add(what, name, "select format('task %s %s', runs, last_run_at) from pgtrickle_internal.pgt_tasks where task like '%inbox ' || $1 order by 1")
 	}
 	for what, name := range map[string]string{"totals": n.totals, "named": n.named, "paid": n.paid} {
-		add(what, name, "select format('state %s %s %s', seen, own_no, last_refresh_at) from pgtrickle.pgt_stream_table_state where stream_table = $1")
+		add(what, name, "select format('state %s %s %s', seen, own_no, last_refresh_at) from pgtrickle_internal.pgt_stream_table_state where stream_table = $1")
 		add(what, name, "select format('history %s', count(*)) from pgtrickle.pgt_refresh_history where stream_table = $1")
 	}
 	for what, name := range map[string]string{"totals' outbox": n.totalsOutbox, "events": n.events} {
@@ -76,7 +76,7 @@ func state(t *testing.T, db *pgx.Conn, n called) []string {
 	}
 	for what, name := range map[string]string{"shipping": n.shipping, "warehouse": n.warehouse} {
 		add(what, name, "select format('group %s %s, lag %s, last %s of %s', g.group_id, g.group_no, l.lag_rows, l.last_offset, l.consumer_id) from pgtrickle.pgt_consumer_groups g, pgtrickle.consumer_lag($1) l where g.group_name = $1")
-		add(what, name, "select format('lease %s %s', l.ids, l.until) from pgtrickle.pgt_lease_log l join pgtrickle.pgt_consumer_groups g using (group_no) where g.group_name = $1 order by l.no")
+		add(what, name, "select format('lease %s %s', l.ids, l.until) from pgtrickle_internal.pgt_lease_log l join pgtrickle.pgt_consumer_groups g using (group_no) where g.group_name = $1 order by l.no")
 	}
 	slices.Sort(lines)
 	return lines

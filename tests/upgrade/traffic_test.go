@@ -201,8 +201,8 @@ func (r *traffic) reach(t *testing.T, version string) reach {
 	t.Helper()
 	w := r.world
 	has := reach{outboxes: r.called.firsts(version, "outbox", w.outboxes(t)), groups: r.called.firsts(version, "consumer group", w.groups(t))}
-	if w.has(t, "pgtrickle.pgt_stream_table_config") {
-		has.tables = r.called.firsts(version, "stream table", pgtest.Column[string](t, w.db, "select stream_table from pgtrickle.pgt_stream_table_config order by 1"))
+	if w.has(t, "pgtrickle_internal.pgt_stream_table_config") {
+		has.tables = r.called.firsts(version, "stream table", pgtest.Column[string](t, w.db, "select stream_table from pgtrickle_internal.pgt_stream_table_config order by 1"))
 	}
 	return has
 }
@@ -325,7 +325,7 @@ func (r *traffic) reckon(version string, changed changes) {
 		if !slices.Contains(changed.reordered, group) {
 			zero("rows consumed twice by "+group, "select count(*) from consumed where group_name = $1 and times > 1", group)
 		}
-		table := pgtest.One[string](t, w.db, "select format('%I.%I', o.outbox_schema, o.outbox_table_name) from pgtrickle.pgt_outboxes o join pgtrickle.pgt_consumer_groups g using (outbox_name) where g.group_name = $1", name)
+		table := pgtest.One[string](t, w.db, "select format('%I.%I', o.outbox_schema, o.outbox_table_name) from pgtrickle_internal.pgt_outboxes o join pgtrickle.pgt_consumer_groups g using (outbox_name) where g.group_name = $1", name)
 		zero("rows not consumed by "+group, "select count(*) from "+table+" e join pgtrickle.pgt_consumer_groups g on g.group_name = $1 where e.id > g.start_id and not exists (select from consumed c where c.group_name = $2 and c.id = e.id)", name, group)
 		exec(t, w.db, "update consumed set times = 1")
 	}
@@ -335,7 +335,7 @@ func (r *traffic) reckon(version string, changed changes) {
 	}
 	refreshAll(t, w.db)
 	equalQueries(t, w.db, version)
-	if failed := pgtest.Column[string](t, w.db, "select task || ': ' || last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+	if failed := pgtest.Column[string](t, w.db, "select task || ': ' || last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		t.Errorf("%s: tasks failed: %q", version, failed)
 	}
 	if w.has(t, "pgtrickle.pgt_stream_tables") {

@@ -65,10 +65,10 @@ func (w *world) inboxes(t *testing.T) []string {
 
 func (w *world) outboxes(t *testing.T) []string {
 	t.Helper()
-	if !w.has(t, "pgtrickle.pgt_outboxes") {
+	if !w.has(t, "pgtrickle_internal.pgt_outboxes") {
 		return nil
 	}
-	return pgtest.Column[string](t, w.db, "select outbox_name from pgtrickle.pgt_outboxes where kind = 'event' order by 1")
+	return pgtest.Column[string](t, w.db, "select outbox_name from pgtrickle_internal.pgt_outboxes where kind = 'event' order by 1")
 }
 
 func (w *world) groups(t *testing.T) []string {

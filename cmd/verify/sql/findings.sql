@@ -5,7 +5,7 @@ with routine as materialized (
       from pg_proc p
       join pg_language l on l.oid = p.prolang
      where l.lanname = 'plpgsql'
-       and p.pronamespace = $1::text::regnamespace
+       and p.pronamespace = any (array(select n.oid from pg_namespace n where n.nspname = any ($1::text[])))
 ), target as materialized ( -- only plpgsql may reach plpgsql_check_function_tb
     select r.oid, coalesce(t.tgrelid, 0)::regclass as rel, max(t.tgoldtable::text)::name as tgoldtable, max(t.tgnewtable::text)::name as tgnewtable
       from routine r

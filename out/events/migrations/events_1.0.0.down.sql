@@ -15,23 +15,14 @@ begin
                 'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
                 'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
                 'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
-                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_consumers', 'pgt_extension', 'pgt_group_no',
-                'pgt_lease_log', 'pgt_origin', 'pgt_outbox_config', 'pgt_outbox_state', 'pgt_outboxes', 'pgt_settings', 'pgt_tasks',
-                'pgt_version_history'
+                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
             ]::name[], true)
     ),
     routine (schema_name, names, replaced) as (
         values
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
-                'pgt_ask', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_lanes', 'pgt_compact_leases', 'pgt_count_ids', 'pgt_dead_letter',
-                'pgt_gap_holders', 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
-                'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_version', 'pgt_outbox_counts', 'pgt_outbox_drain',
-                'pgt_outbox_ids', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_visible', 'pgt_publication', 'pgt_publishers',
-                'pgt_require_lease', 'pgt_restored', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start',
-                'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows',
+                'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
                 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
     ),
@@ -109,7 +100,7 @@ drop view events.outbox_account_events_debezium;
 drop view events.outbox_account_events_cloudevents;
 drop table events.outbox_account_events_archive;
 drop trigger sluice_mark_key on events.outbox_account_events;
-drop function events.outbox_account_events_mark_key();
+drop function events_internal.outbox_account_events_mark_key();
 drop table events.outbox_account_events;
 drop view events.outbox_shop_events_debezium;
 drop view events.outbox_shop_events_cloudevents;
@@ -117,15 +108,14 @@ drop table events.outbox_shop_events;
 drop procedure events.run("interval", "interval");
 drop function events.tick_once();
 drop procedure events.tick();
-drop procedure events.pgt_commit();
-drop function events.pgt_check_origin();
+drop procedure events_internal.pgt_commit();
+drop function events_internal.pgt_check_origin();
 drop function events.after_restore();
 drop function events.detach();
 drop function events.attach();
-drop function events.pgt_note_version();
-drop function events.pgt_watch_consumers();
-drop function events.pgt_trim_leases();
-drop function events.pgt_gap_holders();
+drop function events_internal.pgt_note_version();
+drop function events_internal.pgt_watch_consumers();
+drop function events_internal.pgt_trim_leases();
 drop function events.consumer_lag(text);
 drop view events.pgt_consumer_group_lag;
 drop view events.pgt_consumer_status;
@@ -140,63 +130,79 @@ drop function events.extend_lease(text, text, int4, int8);
 drop function events.replay_dead_letters(text, int8[]);
 drop function events.reject_rows(text, text, int8[], text, int8);
 drop function events.commit_offset(text, text, int8, int8);
-drop function events.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8);
+drop function events_internal.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8);
 drop function events.poll_outbox(text, text, int4, int4);
 drop function events.drop_consumer_group(text, bool);
 drop function events.create_consumer_group(text, text, text, int4);
-drop function events.pgt_start(events.pgt_consumer_groups, int8);
-drop function events.pgt_commit_lanes(events.pgt_consumer_groups, text, int8, int8);
-drop function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
-drop function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);
-drop function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
-drop function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8);
-drop function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
-drop function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, timestamptz);
-drop function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
-drop function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot, int8, xid8[], text[]);
-drop function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
-drop function events.pgt_compact_leases(int4, int8, int8);
-drop function events.pgt_lock_leases(events.pgt_consumer_groups, text);
-drop function events.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
-drop function events.pgt_ask(text);
-drop function events.pgt_count_ids(int8multirange);
-drop function events.pgt_lost_by(text[], text);
-drop function events.pgt_group(text, text, text);
-drop function events.pgt_watch_outboxes();
+drop function events_internal.pgt_start(events.pgt_consumer_groups, int8);
+drop function events_internal.pgt_commit_lanes(events.pgt_consumer_groups, text, int8, int8);
+drop function events_internal.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
+drop function events_internal.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);
+drop function events_internal.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
+drop function events_internal.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8);
+drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
+drop function events_internal.pgt_grant_row(events.pgt_consumer_groups, events_internal.pgt_lease_log, text, int8, timestamptz,
+    timestamptz);
+drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
+drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
+    int8, xid8[], text[]);
+drop function events_internal.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
+drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
+drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
+drop function events_internal.pgt_ask(text);
+drop function events_internal.pgt_count_ids(int8multirange);
+drop function events_internal.pgt_lost_by(text[], text);
+drop function events_internal.pgt_group(text, text, text);
+drop function events_internal.pgt_watch_outboxes();
 drop function events.outbox_status(text);
-drop function events.pgt_outbox_counts(text);
+drop function events_internal.pgt_outbox_counts(text);
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
-drop function events.pgt_publication(name, regclass, bool);
-drop function events.pgt_outbox_drain(text, int4);
-drop function events.pgt_safe_point(text, bool);
-drop function events.pgt_group_state(events.pgt_consumer_groups);
-drop function events.pgt_lease_heads(events.pgt_consumer_groups);
-drop function events.pgt_outbox_name(text);
-drop function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]);
-drop function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]);
-drop function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
-drop function events.pgt_outbox_next(text, int8, int4);
-drop function events.pgt_publishers(text);
-drop function events.pgt_outbox_visible(text, int8multirange, int4);
-drop function events.pgt_outbox_ids(text, int8);
+drop function events_internal.pgt_publication(name, regclass, bool);
+drop function events_internal.pgt_outbox_drain(text, int4);
+drop function events_internal.pgt_safe_point(text, bool);
+drop function events_internal.pgt_group_state(events.pgt_consumer_groups);
+drop function events_internal.pgt_lease_heads(events.pgt_consumer_groups);
+drop function events_internal.pgt_outbox_name(text);
+drop function events_internal.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]);
+drop function events_internal.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]);
+drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
+drop function events_internal.pgt_outbox_next(text, int8, int4);
+drop function events_internal.pgt_publishers(text);
+drop function events_internal.pgt_outbox_visible(text, int8multirange, int4);
+drop function events_internal.pgt_outbox_ids(text, int8);
 drop table events.pgt_consumer_dead_letters;
 drop table events.pgt_consumer_claim_check_acks;
-drop table events.pgt_consumers;
-drop table events.pgt_lease_log;
+drop table events_internal.pgt_consumers;
+drop table events_internal.pgt_lease_log;
 drop table events.pgt_consumer_groups;
-drop sequence events.pgt_group_no;
+drop sequence events_internal.pgt_group_no;
 drop view events.pgt_outbox_config;
-drop table events.pgt_outbox_state;
-drop table events.pgt_outboxes;
-drop function events.pgt_restored();
-drop table events.pgt_tasks;
-drop table events.pgt_version_history;
-drop table events.pgt_origin;
-drop function events.pgt_setting(text);
+drop table events_internal.pgt_outbox_state;
+drop table events_internal.pgt_outboxes;
+drop function events_internal.pgt_restored();
+drop table events_internal.pgt_tasks;
+drop table events_internal.pgt_version_history;
+drop table events_internal.pgt_origin;
+drop function events_internal.pgt_setting(text);
 drop trigger pgt_settings_check on events.pgt_settings;
-drop function events.pgt_settings_check();
+drop function events_internal.pgt_settings_check();
 drop table events.pgt_settings;
 drop table events.pgt_extension;
+-- Drops schema events_internal if extension events made it and nothing else lives in it.
+do $do$
+begin
+    if exists (
+        select
+        from pg_catalog.pg_namespace n
+        where n.nspname = 'events_internal'
+          and pg_catalog.obj_description(n.oid, 'pg_namespace') = 'Made by Sluice extension events.'
+    ) then
+        drop schema events_internal;
+    end if;
+exception when dependent_objects_still_exist then
+    raise notice 'schema % stays: it holds other objects', 'events_internal';
+end;
+$do$;
 -- Drops schema events if extension events made it and nothing else lives in it.
 do $do$
 begin

@@ -15,23 +15,14 @@ begin
                 'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
                 'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
                 'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
-                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_consumers', 'pgt_extension', 'pgt_group_no',
-                'pgt_lease_log', 'pgt_origin', 'pgt_outbox_config', 'pgt_outbox_state', 'pgt_outboxes', 'pgt_settings', 'pgt_tasks',
-                'pgt_version_history'
+                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
             ]::name[], false)
     ),
     routine (schema_name, names, replaced) as (
         values
             ('events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_account_events_mark_key', 'outbox_publish', 'outbox_status', 'pause_group',
-                'pgt_ask', 'pgt_check_origin', 'pgt_commit', 'pgt_commit_lanes', 'pgt_compact_leases', 'pgt_count_ids', 'pgt_dead_letter',
-                'pgt_gap_holders', 'pgt_give_back_lanes', 'pgt_grant_again', 'pgt_grant_due', 'pgt_grant_lanes', 'pgt_grant_row',
-                'pgt_group', 'pgt_group_state', 'pgt_keep_gap', 'pgt_lane_next', 'pgt_lane_waiting', 'pgt_lanes_seen', 'pgt_lease_heads',
-                'pgt_lock_leases', 'pgt_lost_by', 'pgt_narrow_gaps', 'pgt_note_version', 'pgt_outbox_counts', 'pgt_outbox_drain',
-                'pgt_outbox_ids', 'pgt_outbox_name', 'pgt_outbox_next', 'pgt_outbox_visible', 'pgt_publication', 'pgt_publishers',
-                'pgt_require_lease', 'pgt_restored', 'pgt_safe_point', 'pgt_setting', 'pgt_settings_check', 'pgt_settle', 'pgt_start',
-                'pgt_trim_leases', 'pgt_watch_consumers', 'pgt_watch_outboxes', 'pgt_watermark', 'poll_outbox', 'reject_rows',
+                'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
                 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], false)
     ),
@@ -121,6 +112,10 @@ begin
 end;
 $do$;
 
+-- The schema for everything that users neither call nor read. It must be new: then no name in it is taken.
+create schema events_internal;
+comment on schema events_internal is 'Made by Sluice extension events.';
+
 -- The installed version of extension events, and when it was installed: one row.
 create table events.pgt_extension (
     name         text        not null primary key,
@@ -143,7 +138,7 @@ comment on table events.pgt_settings is 'Settings of extension events, changed b
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
-create function events.pgt_settings_check()
+create function events_internal.pgt_settings_check()
     returns trigger
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -200,20 +195,18 @@ begin
     return new;
 end;
 $function$;
-comment on function events.pgt_settings_check() is
-    'Refuses settings that no code reads and values that it could not read. (Sluice: events in events)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
     before insert or update on events.pgt_settings
     for each row
-    execute function events.pgt_settings_check();
+    execute function events_internal.pgt_settings_check();
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
 -- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
-create function events.pgt_setting(p_name text)
+create function events_internal.pgt_setting(p_name text)
     returns text
     language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
     stable
@@ -258,15 +251,12 @@ begin
     );
 end;
 $function$;
-comment on function events.pgt_setting(text) is
-    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
-    'spec. (Sluice: events in events)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
 -- attached: the version, by its digest, for which attach() has run.
-create table events.pgt_origin (
+create table events_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
@@ -274,15 +264,13 @@ create table events.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table events.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. '
-    '(Sluice: events in events)';
 
 -- The versions of extension events that were installed in this database, one row each, in the order of no.
 --
 -- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
 --
 -- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
-create table events.pgt_version_history (
+create table events_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
     digest       text        not null,
@@ -291,22 +279,18 @@ create table events.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table events.pgt_version_history is
-    'The versions of extension events that were installed in this database, one row each, in the order of no. (Sluice: events in events)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
-create table events.pgt_tasks (
+create table events_internal.pgt_tasks (
     task        text        not null primary key,
     last_run_at timestamptz not null default '-infinity',
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: events in '
-    'events)';
 
 -- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
 -- Reads pgt_origin.
-create function events.pgt_restored()
+create function events_internal.pgt_restored()
     returns boolean
     language sql
     stable
@@ -314,16 +298,14 @@ create function events.pgt_restored()
 as $function$
     select exists (
         select
-        from events.pgt_origin o, pg_control_system() c, pg_database d
+        from events_internal.pgt_origin o, pg_control_system() c, pg_database d
         where d.datname = current_database()
           and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
     )
 $function$;
-comment on function events.pgt_restored() is
-    'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: events in events)';
 
 -- The outboxes that extension events can have, one row each, as in the spec; pgt_outbox_config shows those that are enabled.
-create table events.pgt_outboxes (
+create table events_internal.pgt_outboxes (
     outbox_name           text not null primary key,
     kind                  text not null check (kind in ('event', 'stream_table')),
     stream_table          text, -- schema.name, of its kind
@@ -341,13 +323,11 @@ create table events.pgt_outboxes (
     idle_after            interval,
     idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict'))
 );
-comment on table events.pgt_outboxes is 'The outboxes that extension events can have, one row each, as in the spec; pgt_outbox_config '
-    'shows those that are enabled. (Sluice: events in events)';
 
 -- The enabled outboxes, one row each.
 --
 -- full_refresh_due: the next row is the whole stream table, as changes were not written. notified_id: rows up to there were notified.
-create table events.pgt_outbox_state (
+create table events_internal.pgt_outbox_state (
     outbox_name      text        not null primary key,
     enabled_at       timestamptz not null default now(),
     retention_hours  integer,
@@ -355,7 +335,6 @@ create table events.pgt_outbox_state (
     notified_id      bigint      not null default 0,
     storage_critical boolean     not null default false
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table events.pgt_outbox_state is 'The enabled outboxes, one row each. (Sluice: events in events)';
 
 -- The enabled outboxes of extension events.
 create view events.pgt_outbox_config as
@@ -363,13 +342,12 @@ select o.outbox_name, o.kind, o.stream_table, o.pgt_name, o.pgt_id, o.immediate,
        o.delta_rows_table_name, o.latest_view_name, o.ordering_key, s.enabled_at,
        coalesce(make_interval(hours => s.retention_hours), o.retention) as retention, -- null: setting outbox_retention_hours
        o.inline_threshold_rows, o.on_full_refresh, o.idle_after, o.idle_policy
-from events.pgt_outboxes o
-join events.pgt_outbox_state s on s.outbox_name = o.outbox_name;
+from events_internal.pgt_outboxes o
+join events_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name;
 comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events. (Sluice: events in events)';
 
 -- Numbers of consumer groups.
-create sequence events.pgt_group_no as integer;
-comment on sequence events.pgt_group_no is 'Numbers of consumer groups. (Sluice: events in events)';
+create sequence events_internal.pgt_group_no as integer;
 
 -- The consumer groups of extension events, one row each. No table refers to it by a foreign key: restores load tables in any order.
 --
@@ -377,7 +355,7 @@ comment on sequence events.pgt_group_no is 'Numbers of consumer groups. (Sluice:
 create table events.pgt_consumer_groups (
     group_name        text        not null primary key,
     group_id          uuid        not null unique default gen_random_uuid(),
-    group_no          integer     not null unique default nextval('events.pgt_group_no'::regclass),
+    group_no          integer     not null unique default nextval('events_internal.pgt_group_no'::regclass),
     outbox_name       text        not null,
     auto_offset_reset text        not null check (auto_offset_reset in ('latest', 'earliest')),
     max_attempts      integer     check (max_attempts > 0),
@@ -398,7 +376,7 @@ comment on table events.pgt_consumer_groups is
 -- xids: transactions that a gap or held row waits for; null if unknown. vxids: virtual ids of publishers that had no transaction id yet.
 -- until: end of the lease, or when to look for a gap's publishers again. lost_by: consumers that lost it. lease_id: one per poll.
 -- Polls append, so their cost does not depend on old transactions. A foreign key would lock the group's row in each poll.
-create table events.pgt_lease_log (
+create table events_internal.pgt_lease_log (
     group_no     integer        not null,
     lane         smallint       not null default 0,
     no           bigint         not null,
@@ -418,12 +396,9 @@ create table events.pgt_lease_log (
     lost_by      text[],
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
-comment on table events.pgt_lease_log is
-    'Leases of each consumer group, one row per granted batch; the newest row of a lane is the group''s cursor there. (Sluice: events in '
-    'events)';
 
 -- The consumers of each group: their heartbeats, and what the trimmed part of the lease log had of them.
-create table events.pgt_consumers (
+create table events_internal.pgt_consumers (
     group_no       integer     not null,
     consumer_id    text        not null,
     registered_at  timestamptz not null default clock_timestamp(),
@@ -434,8 +409,6 @@ create table events.pgt_consumers (
     healthy        boolean     not null default true, -- as the last alert said
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
-comment on table events.pgt_consumers is
-    'The consumers of each group: their heartbeats, and what the trimmed part of the lease log had of them. (Sluice: events in events)';
 
 -- Claim checks that a consumer group has read to the end: retention keeps the others.
 create table events.pgt_consumer_claim_check_acks (
@@ -470,7 +443,7 @@ comment on table events.pgt_consumer_dead_letters is
 
 -- The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is none.
 -- Reads the outbox and its sequence.
-create function events.pgt_outbox_ids(
+create function events_internal.pgt_outbox_ids(
     p_outbox text, p_above bigint default 0, out drawn_id bigint, out last_id bigint, out next_at timestamptz
 )
     language plpgsql
@@ -496,13 +469,9 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_ids(text, int8) is
-    'The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is '
-    'none. (Sluice: events in events)';
 
--- The ids among p_ids that an outbox shows, the first p_limit; null if none.
--- Reads the outbox.
-create function events.pgt_outbox_visible(p_outbox text, p_ids int8multirange, p_limit integer default null)
+-- The ids among p_ids that an outbox shows, the first p_limit; null if none. Reads the outbox.
+create function events_internal.pgt_outbox_visible(p_outbox text, p_ids int8multirange, p_limit integer default null)
     returns int8multirange
     language plpgsql
     stable
@@ -540,12 +509,10 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_visible(text, int8multirange, int4) is
-    'The ids among p_ids that an outbox shows, the first p_limit; null if none. (Sluice: events in events)';
 
 -- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, taken before an id is drawn.
 -- Reads pg_locks. xid is null until there is one; marks: those of the keys published to an ordered outbox.
-create function events.pgt_publishers(p_outbox text)
+create function events_internal.pgt_publishers(p_outbox text)
     returns table (vxid text, xid xid8, pid integer, marks int4multirange)
     language plpgsql
 as $function$
@@ -589,13 +556,9 @@ begin
     ) k;
 end;
 $function$;
-comment on function events.pgt_publishers(text) is
-    'The transactions that may still publish to an outbox: those that hold the lock of an insert on it, taken before an id is drawn. '
-    '(Sluice: events in events)';
 
--- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number.
--- Reads the outbox.
-create function events.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
+-- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number. Reads the outbox.
+create function events_internal.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
     language plpgsql
     stable
 as $function$
@@ -608,12 +571,10 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_next(text, int8, int4) is
-    'The last of the next rows of an ordered outbox after an id, p_limit at most, and their number. (Sluice: events in events)';
 
 -- The visible ids of an ordered outbox after one and up to another, and of gaps and held rows that may have changed, with key hashes.
 -- Reads the outbox, pgt_lease_log.
-create function events.pgt_lanes_seen(
+create function events_internal.pgt_lanes_seen(
     p_group events.pgt_consumer_groups, p_floor_no bigint, p_now timestamptz, p_after bigint, p_upto bigint, out ids bigint[],
     out hashes bigint[], out gaps bigint[], out held bigint[], out snapshot pg_snapshot
 )
@@ -626,7 +587,7 @@ begin
     snapshot := pg_current_snapshot();
     select array_agg(distinct l.no) filter (where l.state = 'gap'), array_agg(distinct l.no) filter (where l.state = 'held'), range_agg(r)
     into gaps, held, v_ids
-    from events.pgt_lease_log l
+    from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
       and (
@@ -644,13 +605,10 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8) is
-    'The visible ids of an ordered outbox after one and up to another, and of gaps and held rows that may have changed, with key hashes. '
-    '(Sluice: events in events)';
 
 -- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another, without p_apart; null if there are none.
 -- Reads the outbox.
-create function events.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart
+create function events_internal.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart
     int8multirange[])
     returns int8multirange
     language plpgsql
@@ -680,13 +638,9 @@ begin
     return v_ids;
 end;
 $function$;
-comment on function events.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]) is
-    'The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another, without p_apart; null if there are none. '
-    '(Sluice: events in events)';
 
--- The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart.
--- Reads the outbox.
-create function events.pgt_lane_waiting(
+-- The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart. Reads the outbox.
+create function events_internal.pgt_lane_waiting(
     p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_apart int8multirange[], out next_id bigint, out waiting bigint
 )
     language plpgsql
@@ -718,12 +672,10 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]) is
-    'The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart. (Sluice: events in events)';
 
--- The enabled outbox of this name, table name, or stream table name with or without schema.
+-- The enabled outbox of this name or table name.
 -- Reads pgt_outbox_config.
-create function events.pgt_outbox_name(p_outbox text)
+create function events_internal.pgt_outbox_name(p_outbox text)
     returns text
     language plpgsql
     stable
@@ -733,7 +685,7 @@ declare
     v_names text[] := array(
         select c.outbox_name
         from events.pgt_outbox_config c
-        where p_outbox in (c.outbox_name, c.outbox_table_name, c.stream_table, c.pgt_name)
+        where p_outbox in (c.outbox_name, c.outbox_table_name)
         order by (c.outbox_name = p_outbox) desc, c.outbox_name
     );
 begin
@@ -745,22 +697,13 @@ begin
             hint = coalesce('Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from
                 events.pgt_outbox_config c) ||
                 '.', 'events.enable_outbox gives a stream table one.');
-    elsif cardinality(v_names) > 1 and v_names[1] <> p_outbox then
-        raise exception using
-            errcode = '22023',
-            message = 'p_outbox: more than one outbox is called ' || p_outbox,
-            detail = 'They are ' || array_to_string(v_names, ', ') || '.',
-            hint = 'Write the name with its schema.';
     end if;
     return v_names[1];
 end;
 $function$;
-comment on function events.pgt_outbox_name(text) is
-    'The enabled outbox of this name, table name, or stream table name with or without schema. (Sluice: events in events)';
 
--- The newest row of each lane of a group's lease log.
--- Reads pgt_lease_log.
-create function events.pgt_lease_heads(p_group events.pgt_consumer_groups)
+-- The newest row of each lane of a group's lease log. Reads pgt_lease_log.
+create function events_internal.pgt_lease_heads(p_group events.pgt_consumer_groups)
     returns table (lane smallint, cur bigint, floor_no bigint, no bigint)
     language sql
     stable
@@ -768,19 +711,13 @@ as $function$
     select h.lane, h.cur, h.floor_no, h.no
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane)
     cross join lateral (
-        select l.lane, l.cur, l.floor_no, l.no
-        from events.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = x.lane
-        order by l.no desc
-        limit 1
+        select l.* from events_internal.pgt_lease_log l where l.group_no = p_group.group_no and l.lane = x.lane order by l.no desc limit 1
     ) h
 $function$;
-comment on function events.pgt_lease_heads(events.pgt_consumer_groups) is
-    'The newest row of each lane of a group''s lease log. (Sluice: events in events)';
 
 -- The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased.
 -- Reads pgt_lease_log, the outbox. Counts a thousand rows of the backlog and a thousand of gaps; beyond, ids, also of rollbacks.
-create function events.pgt_group_state(
+create function events_internal.pgt_group_state(
     p_group events.pgt_consumer_groups, out committed_offset bigint, out max_id bigint, out lag_rows bigint, out leased_rows bigint
 )
     language plpgsql
@@ -796,50 +733,48 @@ declare
     v_seen  int8multirange;
     v_apart int8multirange[];
 begin
-    max_id := coalesce((events.pgt_outbox_ids(p_group.outbox_name)).last_id, 0);
+    max_id := coalesce((events_internal.pgt_outbox_ids(p_group.outbox_name)).last_id, 0);
     select min(h.cur) filter (where h.lane = 0), min(h.floor_no) filter (where h.lane = 0), min(lower(l.ids)) - 1,
            coalesce(sum(r.ids), 0)::bigint, coalesce(sum(r.ids) filter (where l.state = 'leased' and l.until > clock_timestamp()),
                0)::bigint
     into v_cur, v_floor, committed_offset, lag_rows, leased_rows
-    from events.pgt_lease_heads(p_group) h
-    left join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <> 'done'
+    from events_internal.pgt_lease_heads(p_group) h
+    left join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no and l.state <>
+        'done'
     left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
     -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
     select range_agg(r) into v_stirs
-    from events.pgt_lease_log l
+    from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and (
         l.vxids is not null or l.xids is null or exists
             (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
     );
     for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
-        v_seen := events.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
-        lag_rows := lag_rows + events.pgt_count_ids(v_seen);
-        if events.pgt_count_ids(v_seen) = 1000 then
-            lag_rows := lag_rows + events.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen) - 1, max_id, '(]')));
+        v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
+        lag_rows := lag_rows + events_internal.pgt_count_ids(v_seen);
+        if events_internal.pgt_count_ids(v_seen) = 1000 then
+            lag_rows := lag_rows + events_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen) - 1, max_id, '(]')));
         end if;
     end loop;
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state in ('gap', 'held');
         select least(committed_offset, min(n.next_id) - 1), lag_rows + coalesce(sum(n.waiting), 0)::bigint
         into committed_offset, lag_rows
-        from events.pgt_lease_heads(p_group) h
-        cross join lateral events.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur, v_apart) n
+        from events_internal.pgt_lease_heads(p_group) h
+        cross join lateral events_internal.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur, v_apart) n
         where h.lane > 0;
     end if;
     committed_offset := least(v_cur, committed_offset);
 end;
 $function$;
-comment on function events.pgt_group_state(events.pgt_consumer_groups) is
-    'The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased. (Sluice: events '
-    'in events)';
 
 -- The id up to which every group has committed an outbox, which retention may delete; without groups, all.
 -- Reads pgt_consumer_groups, pgt_lease_log, the outbox. p_idle: idle groups count although their rows are archived.
-create function events.pgt_safe_point(p_outbox text, p_idle boolean)
+create function events_internal.pgt_safe_point(p_outbox text, p_idle boolean)
     returns bigint
     language sql
     stable
@@ -847,17 +782,15 @@ create function events.pgt_safe_point(p_outbox text, p_idle boolean)
 as $function$
     select coalesce(min(s.committed_offset), 9223372036854775807)
     from events.pgt_consumer_groups g
-    join events.pgt_outboxes o on o.outbox_name = g.outbox_name
-    cross join lateral events.pgt_group_state(g) s
+    join events_internal.pgt_outboxes o on o.outbox_name = g.outbox_name
+    cross join lateral events_internal.pgt_group_state(g) s
     where g.outbox_name = p_outbox and (p_idle or not (g.idle and o.idle_policy = 'archive'))
 $function$;
-comment on function events.pgt_safe_point(text, bool) is
-    'The id up to which every group has committed an outbox, which retention may delete; without groups, all. (Sluice: events in events)';
 
 -- Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many.
 -- Reads pgt_outbox_config, pgt_lease_log, pgt_consumer_dead_letters; deletes from the outbox, pgt_consumer_claim_check_acks.
 -- Keeps dead letters, unless setting outbox_force_retention is on.
-create function events.pgt_outbox_drain(p_outbox text, p_batch_size integer)
+create function events_internal.pgt_outbox_drain(p_outbox text, p_batch_size integer)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -865,9 +798,8 @@ create function events.pgt_outbox_drain(p_outbox text, p_batch_size integer)
     set jit = off
 as $function$
 declare
-    v_force  boolean := events.pgt_setting('outbox_force_retention') = 'on';
-    v_schema name;
-    v_table  name;
+    v_force  boolean := events_internal.pgt_setting('outbox_force_retention') = 'on';
+    v_table  regclass;
     v_keep   interval;
     v_before timestamptz;
     v_upto   bigint;
@@ -875,13 +807,13 @@ declare
     v_ids    bigint[];
     v_count  bigint;
 begin
-    select o.outbox_schema, o.outbox_table_name,
-        coalesce(o.retention, make_interval(hours => events.pgt_setting('outbox_retention_hours')::integer))
-    into v_schema, v_table, v_keep
+    select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)),
+           coalesce(o.retention, make_interval(hours => events_internal.pgt_setting('outbox_retention_hours')::integer))
+    into v_table, v_keep
     from events.pgt_outbox_config o
-    where o.outbox_name = p_outbox and to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) is not null;
+    where o.outbox_name = p_outbox;
     v_before := now() - v_keep;
-    if v_keep is null or v_keep <= interval '0' then -- not enabled, or without retention
+    if v_table is null or v_keep <= interval '0' then -- not enabled, or without retention
         return 0::bigint;
     end if;
     -- Up to where all groups have committed, and dead letters, in one snapshot: a row that is replayed or rejected meanwhile is among one
@@ -892,16 +824,16 @@ begin
            ), '{}')
     into v_upto, v_dead
     from events.pgt_consumer_groups g
-    cross join lateral events.pgt_group_state(g) s
+    cross join lateral events_internal.pgt_group_state(g) s
     where g.outbox_name = p_outbox and not v_force
-      and not (g.idle and exists (select from events.pgt_outboxes o where o.outbox_name = p_outbox and o.idle_policy = 'archive'));
+      and not (g.idle and exists (select from events_internal.pgt_outboxes o where o.outbox_name = p_outbox and o.idle_policy = 'archive'));
     -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
     execute format($$
         select array(
             select w.id
             from (
                 select id, created_at
-                from %1$I.%2$I
+                from %1$s
                 where id <= $1 and not id <@ $2
                 order by id
                 limit $3 + 1000::bigint
@@ -909,7 +841,7 @@ begin
             where w.created_at < $4
             order by w.id
             limit $3
-        )$$, v_schema, v_table)
+        )$$, v_table)
     into v_ids
     using v_upto, v_dead, p_batch_size, v_before;
     case p_outbox
@@ -917,23 +849,20 @@ begin
             insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
             select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
             from events.outbox_account_events e
-            where e.id = any (v_ids) and e.id > events.pgt_safe_point(p_outbox, true);
+            where e.id = any (v_ids) and e.id > events_internal.pgt_safe_point(p_outbox, true);
         else
             null;
     end case;
-    execute format('delete from %I.%I e where e.id = any ($1)', v_schema, v_table) using v_ids;
+    execute format('delete from %s e where e.id = any ($1)', v_table) using v_ids;
     get diagnostics v_count = row_count;
     delete from events.pgt_consumer_claim_check_acks a where a.outbox_name = p_outbox and a.outbox_id = any (v_ids);
     return v_count;
 end;
 $function$;
-comment on function events.pgt_outbox_drain(text, int4) is
-    'Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many. (Sluice: events in '
-    'events)';
 
 -- Creates the publication of an outbox if it is missing, and adds the outbox's table. Refuses one that extension events did not create.
 -- Reads pg_publication, pgt_origin. Ours has the table, or, after a restore, no table and the same owner.
-create function events.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
+create function events_internal.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -956,7 +885,7 @@ begin
             execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
                 p_name, p_table, case when p_segmented then 'on' else 'off' end);
         end if;
-    elsif v_found.nothing and (v_found.same or events.pgt_restored()) then
+    elsif v_found.nothing and (v_found.same or events_internal.pgt_restored()) then
         if pg_has_role(v_found.owner, 'usage') then
             execute format('alter publication %I add table %s', p_name, p_table);
         end if;
@@ -969,9 +898,6 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_publication(name, regclass, bool) is
-    'Creates the publication of an outbox if it is missing, and adds the outbox''s table. Refuses one that extension events did not '
-    'create. (Sluice: events in events)';
 
 -- Publishes an event to an outbox in the caller's transaction. Returns its id.
 -- Writes the outbox.
@@ -1014,9 +940,8 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
 
--- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled.
--- Reads the outbox.
-create function events.pgt_outbox_counts(
+-- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. Reads the outbox.
+create function events_internal.pgt_outbox_counts(
     p_outbox text, out row_count bigint, out oldest_row_at timestamptz, out newest_row_at timestamptz, out pending bigint
 )
     language plpgsql
@@ -1035,8 +960,6 @@ begin
     end case;
 end;
 $function$;
-comment on function events.pgt_outbox_counts(text) is
-    'The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. (Sluice: events in events)';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
@@ -1049,13 +972,14 @@ create function events.outbox_status(p_name text default null)
     stable
 as $function$
 declare
-    v_name text := case when p_name is not null then events.pgt_outbox_name(p_name) end;
+    v_name text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
 begin
     return query
     select coalesce(c.pgt_name, c.outbox_name), format('%I.%I', c.outbox_schema, c.outbox_table_name), c.enabled_at,
-           coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600), events.pgt_setting('outbox_retention_hours')::numeric),
+           coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
+               events_internal.pgt_setting('outbox_retention_hours')::numeric),
            r.row_count, r.oldest_row_at, r.newest_row_at, z.bytes, r.pending,
-           case when z.bytes > events.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded' else 'ok' end
+           case when z.bytes > events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded' else 'ok' end
     from events.pgt_outbox_config c
     cross join lateral (
         select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
@@ -1063,7 +987,7 @@ begin
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
     ) z
-    cross join lateral events.pgt_outbox_counts(c.outbox_name) r
+    cross join lateral events_internal.pgt_outbox_counts(c.outbox_name) r
     where c.outbox_name = v_name or v_name is null
     order by c.outbox_name;
 end;
@@ -1072,7 +996,7 @@ comment on function events.outbox_status(text) is 'The state of one outbox, or o
 
 -- Notifies outboxes that have new rows of applications; alerts, once, those larger than setting outbox_storage_critical_mb.
 -- Reads the outboxes; writes pgt_outbox_state; notifies pgtrickle_outbox_new, pg_trickle_alert. Skips a locked state.
-create function events.pgt_watch_outboxes()
+create function events_internal.pgt_watch_outboxes()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1080,56 +1004,50 @@ create function events.pgt_watch_outboxes()
 as $function$
 declare
     v_outbox record;
-    v_most   bigint := events.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024;
+    v_most   bigint := events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024;
 begin
     for v_outbox in
-        select o.outbox_name, o.outbox_table_name, b.last_id
-        from events.pgt_outboxes o
-        join events.pgt_outbox_state s on s.outbox_name = o.outbox_name
-        cross join lateral events.pgt_outbox_ids(o.outbox_name) b
-        where (o.kind = 'event' or o.immediate) and b.last_id > s.notified_id
-        for update of s skip locked
-    loop
-        update events.pgt_outbox_state s set notified_id = v_outbox.last_id where s.outbox_name = v_outbox.outbox_name;
-        perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
-    end loop;
-
-    for v_outbox in
-        select c.outbox_name, z.bytes
-        from events.pgt_outboxes c
-        join events.pgt_outbox_state s on s.outbox_name = c.outbox_name
+        select c.outbox_name, c.outbox_table_name, i.last_id, z.bytes, s.storage_critical <> (z.bytes > v_most) as crossed,
+               (c.kind = 'event' or c.immediate) and coalesce(i.last_id > s.notified_id, false) as has_news
+        from events_internal.pgt_outboxes c
+        join events_internal.pgt_outbox_state s on s.outbox_name = c.outbox_name
+        cross join lateral events_internal.pgt_outbox_ids(c.outbox_name) i
         cross join lateral (
             select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
         from pg_namespace n
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
         ) z
-        where s.storage_critical <> (z.bytes > v_most)
+        where s.storage_critical <> (z.bytes > v_most) or (c.kind = 'event' or c.immediate) and i.last_id > s.notified_id
         for update of s skip locked
     loop
-        update events.pgt_outbox_state s set storage_critical = v_outbox.bytes > v_most where s.outbox_name = v_outbox.outbox_name;
-        continue when v_outbox.bytes <= v_most;
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'outbox_storage_critical', 'outbox', v_outbox.outbox_name, 'total_bytes', v_outbox.bytes
-        )::text);
+        update events_internal.pgt_outbox_state s
+        set notified_id = case when v_outbox.has_news then v_outbox.last_id else s.notified_id end, storage_critical = v_outbox.bytes >
+            v_most
+        where s.outbox_name = v_outbox.outbox_name;
+        if v_outbox.has_news then
+            perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
+        end if;
+        if v_outbox.crossed and v_outbox.bytes > v_most then
+            perform pg_notify('pg_trickle_alert', jsonb_build_object(
+                'type', 'outbox_storage_critical', 'outbox', v_outbox.outbox_name, 'total_bytes', v_outbox.bytes
+            )::text);
+        end if;
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_outboxes() is
-    'Notifies outboxes that have new rows of applications; alerts, once, those larger than setting outbox_storage_critical_mb. (Sluice: '
-    'events in events)';
 
 -- A consumer group by its name. Refuses a consumer without a name, and in p_function a snapshot without what others were granted meanwhile.
 -- Reads pgt_consumer_groups. attach() makes the groups of the spec, and may not have run yet.
-create function events.pgt_group(p_group text, p_consumer text default 'any', p_function text default null)
+create function events_internal.pgt_group(p_group text, p_consumer text default 'any', p_function text default null)
     returns events.pgt_consumer_groups
     language plpgsql
 as $function$
 declare
     v_group events.pgt_consumer_groups;
 begin
-    if not exists (select from events.pgt_origin) then
-        perform events.pgt_check_origin();
+    if not exists (select from events_internal.pgt_origin) then
+        perform events_internal.pgt_check_origin();
     end if;
     select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
     if not found then
@@ -1155,12 +1073,9 @@ begin
     return v_group;
 end;
 $function$;
-comment on function events.pgt_group(text, text, text) is
-    'A consumer group by its name. Refuses a consumer without a name, and in p_function a snapshot without what others were granted '
-    'meanwhile. (Sluice: events in events)';
 
 -- Adds a consumer to those that have lost a lease. Keeps the last 16.
-create function events.pgt_lost_by(p_lost_by text[], p_consumer text)
+create function events_internal.pgt_lost_by(p_lost_by text[], p_consumer text)
     returns text[]
     language sql
     immutable
@@ -1170,26 +1085,20 @@ as $function$
         else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
     end
 $function$;
-comment on function events.pgt_lost_by(text[], text) is
-    'Adds a consumer to those that have lost a lease. Keeps the last 16. (Sluice: events in events)';
 
 -- The number of ids in ranges. Like others that polls call, it is no function in SQL, which PostgreSQL would plan in each transaction.
-create function events.pgt_count_ids(p_ids int8multirange)
+create function events_internal.pgt_count_ids(p_ids int8multirange)
     returns bigint
     language plpgsql
     immutable
 as $function$
 begin
-    return (select coalesce(sum(upper(r) - lower(r)), 0) from unnest(p_ids) r);
+    return (select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r);
 end;
 $function$;
-comment on function events.pgt_count_ids(int8multirange) is
-    'The number of ids in ranges. Like others that polls call, it is no function in SQL, which PostgreSQL would plan in each transaction. '
-    '(Sluice: events in events)';
 
--- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others.
--- Reads pg_locks.
-create function events.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
+-- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. Reads pg_locks.
+create function events_internal.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
     language plpgsql
 as $function$
 begin
@@ -1197,16 +1106,12 @@ begin
            coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
            coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
     into xids, vxids, marks
-    from events.pgt_publishers(p_outbox) p;
+    from events_internal.pgt_publishers(p_outbox) p;
 end;
 $function$;
-comment on function events.pgt_ask(text) is
-    'The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. (Sluice: events '
-    'in events)';
 
--- Puts rows into the dead letters of a group. Returns how many.
--- Reads the outbox; writes pgt_consumer_dead_letters.
-create function events.pgt_dead_letter(
+-- Puts rows into the dead letters of a group. Returns how many. Reads the outbox; writes pgt_consumer_dead_letters.
+create function events_internal.pgt_dead_letter(
     p_group events.pgt_consumer_groups, p_ids int8multirange, p_consumer text, p_attempts integer, p_error text
 )
     returns bigint
@@ -1247,56 +1152,27 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text) is
-    'Puts rows into the dead letters of a group. Returns how many. (Sluice: events in events)';
 
--- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment.
--- Locks rows of pgt_lease_log.
-create function events.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
+-- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log.
+create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
     returns tid[]
     language sql
 as $function$
     with held as materialized (
         select l.ctid as at
-        from events.pgt_lease_heads(p_group) h
-        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        from events_internal.pgt_lease_heads(p_group) h
+        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.consumer_id = p_consumer
     ),
     locked as materialized (
-        select l.ctid as at from events.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
+        select l.ctid as at from events_internal.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
     )
     select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
-comment on function events.pgt_lock_leases(events.pgt_consumer_groups, text) is
-    'Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log. (Sluice: '
-    'events in events)';
-
--- Moves an open row of a group's lease log to its head, so that those after it need not be read. Returns the newest number.
--- Writes pgt_lease_log. A row that its consumer commits at this moment stays.
-create function events.pgt_compact_leases(p_group_no integer, p_no bigint, p_last_no bigint)
-    returns bigint
-    language plpgsql
-as $function$
-begin
-    update events.pgt_lease_log l
-    set no = h.no + 1, cur = h.cur, floor_no = p_no + 1
-    from events.pgt_lease_log h
-    where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no and l.ctid = (
-        select o.ctid
-        from events.pgt_lease_log o
-        where o.group_no = p_group_no and o.lane = 0 and o.no = p_no and o.state <> 'done'
-        for update skip locked
-    );
-    return p_last_no + found::integer;
-end;
-$function$;
-comment on function events.pgt_compact_leases(int4, int8, int8) is
-    'Moves an open row of a group''s lease log to its head, so that those after it need not be read. Returns the newest number. (Sluice: '
-    'events in events)';
 
 -- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
 -- Writes pgt_lease_log. Merges only gaps that are not larger than the result, so each id is written again once per doubling.
-create function events.pgt_keep_gap(
+create function events_internal.pgt_keep_gap(
     p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_ids int8multirange, p_xids xid8[], p_vxids text[],
     p_until timestamptz, p_since timestamptz
 )
@@ -1310,14 +1186,14 @@ begin
     if p_xids is not null and p_vxids is null then
         with alike as (
             select l.no, pg_column_size(l.ids) as size, sum(pg_column_size(l.ids)) over (order by pg_column_size(l.ids), l.no) as upto
-            from events.pgt_lease_log l
+            from events_internal.pgt_lease_log l
             where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
         ),
         chosen as (
             select a.no, bool_and(2 * a.size <= a.upto + pg_column_size(p_ids)) over (order by a.size, a.no) as fits from alike a
         ),
         merged as (
-            update events.pgt_lease_log l
+            update events_internal.pgt_lease_log l
             set state = 'done'
             where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any
                 (array(select c.no from chosen c where c.fits))
@@ -1325,15 +1201,12 @@ begin
         )
         select range_agg(r), min(m.leased_at) into v_others, v_since from merged m cross join lateral unnest(m.ids) r;
     end if;
-    insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
+    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
     values (p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
         least(p_since, v_since));
     return p_last_no + 1;
 end;
 $function$;
-comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz) is
-    'Adds a gap to a group''s lease log, merged with gaps that wait for the same transactions. Returns the newest number. (Sluice: events '
-    'in events)';
 
 -- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
 -- dropped.
@@ -1341,7 +1214,7 @@ comment on function events.pgt_keep_gap(int4, int8, int8, int8, int8multirange, 
 -- which
 -- alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
 -- again.
-create function events.pgt_narrow_gaps(
+create function events_internal.pgt_narrow_gaps(
     p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_new int8multirange,
     p_visible int8multirange, p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
 )
@@ -1357,7 +1230,7 @@ declare
     v_gap   record;
 begin
     if not isempty(v_new) and (v_drawn and p_xids = '{}' and p_vxids = '{}') is not true then
-        v_last := events.pgt_keep_gap(
+        v_last := events_internal.pgt_keep_gap(
             p_group_no, p_floor_no, v_last, p_cur, v_new, case when v_drawn and p_vxids = '{}' then p_xids end,
             case when v_drawn then nullif(p_vxids, '{}') end,
             case when not v_drawn then v_later when p_vxids = '{}' then 'infinity' else v_soon end, p_now
@@ -1368,7 +1241,7 @@ begin
     end if;
     for v_gap in
         with looked as (
-            update events.pgt_lease_log l
+            update events_internal.pgt_lease_log l
             set state = 'done'
             where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
               and (p_xids is not null or l.xids is not null or l.ids && p_visible)
@@ -1396,20 +1269,17 @@ begin
         where n.xids is distinct from '{}' or n.vxids is not null
         group by n.xids, n.vxids
     loop
-        v_last := events.pgt_keep_gap(
+        v_last := events_internal.pgt_keep_gap(
             p_group_no, p_floor_no, v_last, p_cur, v_gap.ids, v_gap.xids, v_gap.vxids, v_gap.until, v_gap.since
         );
     end loop;
     return v_last;
 end;
 $function$;
-comment on function events.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot, int8,
-    xid8[], text[]) is 'Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; '
-    'what nobody can is dropped. (Sluice: events in events)';
 
 -- The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in between.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers, unless an older gap will do so soon.
-create function events.pgt_settle(
+create function events_internal.pgt_settle(
     p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_gaps boolean,
     p_now timestamptz, p_limit integer, out ids int8multirange, out last_no bigint, out cur bigint
 )
@@ -1417,7 +1287,7 @@ create function events.pgt_settle(
 as $function$
 declare
     v_due      bigint[];
-    v_gaps     int8multirange := '{}';
+    v_gaps     int8multirange := int8multirange();
     v_ask      boolean := p_upto - p_cur > p_rows;
     v_next     int8multirange := int8multirange(int8range(p_cur, coalesce(p_upto, p_cur), '(]'));
     v_drawn    bigint;
@@ -1428,7 +1298,7 @@ begin
     if p_gaps then
         select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_ask and not bool_or(l.xids is null)
         into v_due, v_gaps, v_ask
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         cross join lateral unnest(l.ids) r
         where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
             l.until <= p_now or l.xids is null or exists
@@ -1436,17 +1306,17 @@ begin
         );
     end if;
     if v_ask then
-        v_drawn := (events.pgt_outbox_ids(p_outbox)).drawn_id;
-        select a.xids, a.vxids into v_xids, v_vxids from events.pgt_ask(p_outbox) a;
+        v_drawn := (events_internal.pgt_outbox_ids(p_outbox)).drawn_id;
+        select a.xids, a.vxids into v_xids, v_vxids from events_internal.pgt_ask(p_outbox) a;
     end if;
     -- Later than the look for publishers: one that is not among them and has published has committed it.
     v_snapshot := pg_current_snapshot();
-    ids := events.pgt_outbox_visible(p_outbox, v_gaps + v_next, p_limit);
-    if events.pgt_count_ids(ids) >= p_limit then
+    ids := events_internal.pgt_outbox_visible(p_outbox, v_gaps + v_next, p_limit);
+    if events_internal.pgt_count_ids(ids) >= p_limit then
         v_next := v_next * int8multirange(int8range(null, upper(ids), '()')); -- only so far has been looked
         if isempty(v_next) then
             -- There may be more in the gaps, which the next poll is granted.
-            update events.pgt_lease_log l
+            update events_internal.pgt_lease_log l
             set ids = l.ids - pgt_settle.ids,
                 state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
             where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
@@ -1454,19 +1324,16 @@ begin
         end if;
     end if;
     cur := coalesce(upper(v_next) - 1, p_cur);
-    last_no := events.pgt_narrow_gaps(
+    last_no := events_internal.pgt_narrow_gaps(
         p_group_no, p_floor_no, p_last_no, cur, p_now, v_due, v_next, ids, v_snapshot, v_drawn, v_xids, v_vxids
     );
 end;
 $function$;
-comment on function events.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4) is
-    'The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in '
-    'between. (Sluice: events in events)';
 
 -- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is reached.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
-create function events.pgt_grant_row(
-    p_group events.pgt_consumer_groups, p_lease events.pgt_lease_log, p_consumer text, p_limit bigint, p_now timestamptz,
+create function events_internal.pgt_grant_row(
+    p_group events.pgt_consumer_groups, p_lease events_internal.pgt_lease_log, p_consumer text, p_limit bigint, p_now timestamptz,
     p_until timestamptz, out ids int8multirange, out attempts integer
 )
     language plpgsql
@@ -1474,19 +1341,19 @@ as $function$
 begin
     attempts := p_lease.attempts + 1;
     if attempts > p_group.max_attempts then
-        perform events.pgt_dead_letter(
+        perform events_internal.pgt_dead_letter(
             p_group, p_lease.ids, p_lease.consumer_id, p_lease.attempts, format('not committed in %s attempts', p_lease.attempts)
         );
     else
-        ids := events.pgt_outbox_visible(p_group.outbox_name, p_lease.ids, p_limit::integer);
+        ids := events_internal.pgt_outbox_visible(p_group.outbox_name, p_lease.ids, p_limit::integer);
     end if;
     if ids is null then -- given up, or deleted by force
-        update events.pgt_lease_log l
+        update events_internal.pgt_lease_log l
         set state = 'done', lease_id = null
         where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
         return;
     end if;
-    update events.pgt_lease_log l
+    update events_internal.pgt_lease_log l
     set ids = pgt_grant_row.ids,
         lease_id = pg_current_xact_id()::text::bigint,
         consumer_id = p_consumer,
@@ -1494,72 +1361,67 @@ begin
         attempts = pgt_grant_row.attempts,
         leased_at = p_now,
         committed_id = case when l.consumer_id = p_consumer then l.committed_id end,
-        lost_by = events.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer))
+        lost_by = events_internal.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer))
     where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
-    if events.pgt_count_ids(ids) >= p_limit then
-        insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
+    if events_internal.pgt_count_ids(ids) >= p_limit then
+        insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
         select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', p_lease.ids - pgt_grant_row.ids, p_lease.attempts,
-               events.pgt_lost_by(p_lease.lost_by, p_lease.consumer_id)
-        from events.pgt_lease_log h
+               events_internal.pgt_lost_by(p_lease.lost_by, p_lease.consumer_id)
+        from events_internal.pgt_lease_log h
         where h.group_no = p_lease.group_no and h.lane = p_lease.lane and not isempty(p_lease.ids - pgt_grant_row.ids)
         order by h.no desc
         limit 1;
     end if;
 end;
 $function$;
-comment on function events.pgt_grant_row(events.pgt_consumer_groups, events.pgt_lease_log, text, int8, timestamptz, timestamptz) is
-    'Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is '
-    'reached. (Sluice: events in events)';
 
 -- Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. busy: the consumer commits some at this moment.
-create function events.pgt_grant_again(
+create function events_internal.pgt_grant_again(
     p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
     out ids int8multirange[], out attempts integer[], out busy boolean
 )
     language plpgsql
 as $function$
 declare
-    v_held    tid[] := events.pgt_lock_leases(p_group, p_consumer);
-    v_lease   events.pgt_lease_log;
+    v_held    tid[] := events_internal.pgt_lock_leases(p_group, p_consumer);
+    v_lease   events_internal.pgt_lease_log;
     v_granted record;
     v_left    bigint := p_batch_size::bigint;
 begin
     busy := v_held is null;
-    for v_lease in select l.* from events.pgt_lease_log l where l.ctid = any (v_held) order by lower(l.ids) loop
+    for v_lease in select l.* from events_internal.pgt_lease_log l where l.ctid = any (v_held) order by lower(l.ids) loop
         if v_left <= 0 then -- due for any consumer
-            update events.pgt_lease_log l
-            set consumer_id = null, until = '-infinity', lost_by = events.pgt_lost_by(l.lost_by, p_consumer)
+            update events_internal.pgt_lease_log l
+            set consumer_id = null, until = '-infinity', lost_by = events_internal.pgt_lost_by(l.lost_by, p_consumer)
             where l.group_no = v_lease.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
             continue;
         end if;
-        select g.ids, g.attempts into v_granted from events.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_until) g;
+        select g.ids, g.attempts into v_granted from events_internal.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_until) g;
         continue when v_granted.ids is null;
         ids := ids || v_granted.ids;
         attempts := attempts || v_granted.attempts;
-        v_left := case when v_lease.lane > 0 then v_left - events.pgt_count_ids(v_granted.ids) else 0 end; -- of lane 0 there is one
+        -- of lane 0 there is one
+        v_left := case when v_lease.lane > 0 then v_left - events_internal.pgt_count_ids(v_granted.ids) else 0 end;
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz) is
-    'Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns. (Sluice: '
-    'events in events)';
 
 -- Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
-create function events.pgt_grant_due(
+create function events_internal.pgt_grant_due(
     p_group events.pgt_consumer_groups, p_lane smallint, p_consumer text, p_batch_size integer, p_now timestamptz,
     p_until timestamptz, p_floor_no bigint, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
 declare
-    v_due  events.pgt_lease_log;
+    v_due  events_internal.pgt_lease_log;
     v_held tid[];
 begin
     loop
         select l.* into v_due
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased' and l.until <= p_now
         order by lower(l.ids)
         limit 1
@@ -1568,7 +1430,7 @@ begin
         -- A lane goes on in order: not past rows whose consumer commits just now.
         exit when p_lane > 0 and exists (
             select
-            from events.pgt_lease_log l
+            from events_internal.pgt_lease_log l
             where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no
               and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
         );
@@ -1576,51 +1438,45 @@ begin
             -- Who may commit together what it holds must then commit none of it: it loses all leases, or none if it commits one at this
             -- moment.
             -- Their times stay, so nobody is granted one that still runs.
-            v_held := events.pgt_lock_leases(p_group, v_due.consumer_id);
+            v_held := events_internal.pgt_lock_leases(p_group, v_due.consumer_id);
             exit when v_held is null;
-            update events.pgt_lease_log l
-            set consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_due.consumer_id)
+            update events_internal.pgt_lease_log l
+            set consumer_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, v_due.consumer_id)
             where l.ctid = any (v_held);
         end if;
         select g.ids, g.attempts into ids, attempts
-        from events.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_until) g;
+        from events_internal.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_until) g;
         exit when ids is not null;
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8) is
-    'Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none. (Sluice: events in '
-    'events)';
 
--- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
--- Reads the outbox; writes pgt_lease_log.
-create function events.pgt_give_back_lanes(p_group events.pgt_consumer_groups, p_ids int8multirange)
+-- Makes rows of an ordered outbox due that their lanes have passed, each in its lane. Reads the outbox; writes pgt_lease_log.
+create function events_internal.pgt_give_back_lanes(p_group events.pgt_consumer_groups, p_ids int8multirange)
     returns void
     language plpgsql
 as $function$
 begin
     case p_group.outbox_name
         when 'account_events' then
-            insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
+            insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
             select p_group.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', range_agg(int8range(e.id, e.id, '[]'))
             from unnest(p_ids) r
             cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
                 limit upper(r) - lower(r)) e
-            join events.pgt_lease_heads(p_group) h on h.lane = (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and
-                h.cur >= e.id
+            join events_internal.pgt_lease_heads(p_group) h on h.lane =
+                (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and h.cur >= e.id
             group by h.lane, h.no, h.cur, h.floor_no;
     end case;
 end;
 $function$;
-comment on function events.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange) is
-    'Makes rows of an ordered outbox due that their lanes have passed, each in its lane. (Sluice: events in events)';
 
 -- Moves the watermark of an ordered outbox, up to which ids were looked at. apart: ids in gaps and rows that would pass one of their key.
 -- Reads the outbox, pg_locks; writes lane 0 of pgt_lease_log.
 --
 -- A publisher marks each key before it commits. A row is held while a transaction that marked its key runs and may own a lower id. All is
 -- read in one snapshot: a publisher that locks the row behind a key commits after all earlier rows of that key.
-create function events.pgt_watermark(
+create function events_internal.pgt_watermark(
     p_group events.pgt_consumer_groups, p_now timestamptz, p_batch_size integer, out water bigint, out apart int8multirange[]
 )
     language plpgsql
@@ -1639,12 +1495,12 @@ declare
     v_held    record;
 begin
     select l.no, l.cur, l.floor_no into v_head
-    from events.pgt_lease_log l
+    from events_internal.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0
     order by l.no desc
     limit 1;
     if not found then -- dropped while this one waited
-        perform events.pgt_group(p_group.group_name);
+        perform events_internal.pgt_group(p_group.group_name);
         return;
     end if;
     select coalesce(min(l.no), v_head.no + 1) as floor_no,
@@ -1654,24 +1510,24 @@ begin
                    (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
            ) as due
     into v_open
-    from events.pgt_lease_log l
+    from events_internal.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
     v_no := v_head.no;
     water := v_head.cur;
-    select n.last_id, n.row_count into v_upto, v_rows from events.pgt_outbox_next(p_group.outbox_name, water, greatest(p_batch_size, 1000))
-        n;
+    select n.last_id, n.row_count into v_upto, v_rows from
+        events_internal.pgt_outbox_next(p_group.outbox_name, water, greatest(p_batch_size, 1000)) n;
     v_upto := coalesce(v_upto, water);
 
     if v_rows > 0 and not v_open.there and v_upto - water = v_rows then
         v_no := v_no + 1; -- none is missing
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
+        insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
             (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
     elsif v_rows > 0 or v_open.due then
-        v_drawn := (events.pgt_outbox_ids(p_group.outbox_name)).drawn_id;
-        select a.xids, a.vxids, a.marks into v_asked from events.pgt_ask(p_group.outbox_name) a;
-        select s.* into v_seen from events.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
+        v_drawn := (events_internal.pgt_outbox_ids(p_group.outbox_name)).drawn_id;
+        select a.xids, a.vxids, a.marks into v_asked from events_internal.pgt_ask(p_group.outbox_name) a;
+        select s.* into v_seen from events_internal.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
-        v_no := events.pgt_narrow_gaps(
+        v_no := events_internal.pgt_narrow_gaps(
             p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, int8multirange(int8range(water, v_upto, '(]')),
             v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
         );
@@ -1683,47 +1539,52 @@ begin
         where not pg_visible_in_snapshot(p.xid, v_seen.snapshot)
           and exists (
               select
-              from events.pgt_lease_log l
+              from events_internal.pgt_lease_log l
               where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.state = 'gap'
                 and lower(l.ids) < s.id and (l.xids is null or p.xid = any (l.xids))
           );
         if not isempty(v_held.ids) then
             v_no := v_no + 1;
-            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until)
+            insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until)
             values (p_group.group_no, v_no, v_upto, v_open.floor_no, 'held', v_held.ids, v_held.xids, 'infinity');
         end if;
-        update events.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and
-            l.no = any (v_seen.held);
+        update events_internal.pgt_lease_log l set state = 'done' where l.group_no = p_group.group_no and l.lane = 0 and l.no >=
+            v_open.floor_no and l.no = any (v_seen.held);
         v_free := v_visible - v_held.ids - int8multirange(int8range(water, null, '()'));
         if not isempty(v_free) then
-            perform events.pgt_give_back_lanes(p_group, v_free);
+            perform events_internal.pgt_give_back_lanes(p_group, v_free);
         end if;
         if v_no = v_head.no and v_upto > water then
             v_no := v_no + 1;
-            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
+            insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids) values
                 (p_group.group_no, v_no, v_upto, v_open.floor_no, 'done', '{}');
         end if;
     end if;
     if v_no - v_open.floor_no > 64 then
-        v_no := events.pgt_compact_leases(p_group.group_no, v_open.floor_no, v_no);
+        update events_internal.pgt_lease_log l
+        set no = v_no + 1, cur = v_upto, floor_no = v_open.floor_no + 1
+        where l.ctid = (
+            select o.ctid
+            from events_internal.pgt_lease_log o
+            where o.group_no = p_group.group_no and o.lane = 0 and o.no = v_open.floor_no and o.state <> 'done'
+            for update skip locked -- not one that its consumer commits at this moment
+        );
+        v_no := v_no + found::integer;
     end if;
     water := v_upto;
     apart := ( -- few, which may be large: to make one of them would sort all of their ranges
         select array_agg(l.ids)
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_open.floor_no and l.state in ('gap', 'held')
     );
 end;
 $function$;
-comment on function events.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4) is
-    'Moves the watermark of an ordered outbox, up to which ids were looked at. apart: ids in gaps and rows that would pass one of their '
-    'key. (Sluice: events in events)';
 
 -- Grants a consumer rows of an ordered outbox: its own leases again, or the next rows of lanes that nobody holds; nulls if there are none.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
 --
 -- A lane has the keys of one hash. One consumer at a time has it, in id order up to the watermark, so rows of one key stay in order.
-create function events.pgt_grant_lanes(
+create function events_internal.pgt_grant_lanes(
     p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
     out ids int8multirange[], out attempts integer[]
 )
@@ -1742,23 +1603,24 @@ declare
 begin
     if exists (
         select
-        from events.pgt_lease_heads(p_group) h
-        join events.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        from events_internal.pgt_lease_heads(p_group) h
+        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.consumer_id = p_consumer
     ) then
-        select g.ids, g.attempts, g.busy into v_again from events.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_until) g;
+        select g.ids, g.attempts, g.busy into v_again from
+            events_internal.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_until) g;
         if v_again.busy or v_again.ids is not null then
             ids := v_again.ids;
             attempts := v_again.attempts;
             return;
         end if;
     end if;
-    select w.water, w.apart into v_water from events.pgt_watermark(p_group, p_now, p_batch_size) w;
+    select w.water, w.apart into v_water from events_internal.pgt_watermark(p_group, p_now, p_batch_size) w;
 
     for v_step in 1..16 loop
         v_lane := ((v_first + v_step) % 16 + 1)::smallint;
         select l.no, l.cur, l.floor_no into v_head
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = v_lane
         order by l.no desc
         limit 1;
@@ -1766,26 +1628,27 @@ begin
                bool_or(l.until > p_now) as busy,
                count(*) > 0 as due
         into v_open
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = v_lane and l.no >= v_head.floor_no and l.state = 'leased';
         continue when v_open.busy;
 
         v_ids := null;
         if v_open.due then
             select g.ids, g.attempts into v_ids, v_tries
-            from events.pgt_grant_due(p_group, v_lane, p_consumer, v_left, p_now, p_until, v_head.floor_no) g;
+            from events_internal.pgt_grant_due(p_group, v_lane, p_consumer, v_left, p_now, p_until, v_head.floor_no) g;
             -- One that is committed just now keeps the lane.
             continue when v_ids is null and exists (
                 select
-                from events.pgt_lease_log l
+                from events_internal.pgt_lease_log l
                 where l.group_no = p_group.group_no and l.lane = v_lane and l.no >= v_head.floor_no and l.state = 'leased'
             );
         end if;
         if v_ids is null then
             v_tries := 1;
-            v_ids := events.pgt_lane_next(p_group.outbox_name, v_lane, v_head.cur, v_water.water, v_left, v_water.apart);
+            v_ids := events_internal.pgt_lane_next(p_group.outbox_name, v_lane, v_head.cur, v_water.water, v_left, v_water.apart);
             continue when v_ids is null;
-            insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
+            insert into events_internal.pgt_lease_log
+                (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
             values (
                 p_group.group_no, v_lane, v_head.no + 1, upper(v_ids) - 1, v_head.no + 1, 'leased', v_ids,
                     pg_current_xact_id()::text::bigint,
@@ -1794,18 +1657,15 @@ begin
         end if;
         ids := ids || v_ids;
         attempts := attempts || v_tries;
-        v_left := (v_left - events.pgt_count_ids(v_ids))::integer;
+        v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
         exit when v_left <= 0;
     end loop;
 end;
 $function$;
-comment on function events.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz) is
-    'Grants a consumer rows of an ordered outbox: its own leases again, or the next rows of lanes that nobody holds; nulls if there are '
-    'none. (Sluice: events in events)';
 
 -- Commits what a consumer was granted of an ordered outbox up to an id. Returns the highest id committed now, null if none.
 -- Writes pgt_lease_log.
-create function events.pgt_commit_lanes(p_group events.pgt_consumer_groups, p_consumer text, p_offset bigint, p_lease_id bigint)
+create function events_internal.pgt_commit_lanes(p_group events.pgt_consumer_groups, p_consumer text, p_offset bigint, p_lease_id bigint)
     returns bigint
     language plpgsql
 as $function$
@@ -1815,10 +1675,10 @@ declare
     v_ended bigint;
     v_last  bigint;
 begin
-    for v_head in select h.lane, h.floor_no from events.pgt_lease_heads(p_group) h where h.lane > 0 loop
+    for v_head in select h.lane, h.floor_no from events_internal.pgt_lease_heads(p_group) h where h.lane > 0 loop
         -- One lane at a time, by the key: all at once, the whole log may be read.
         for v_ended in
-            update events.pgt_lease_log l
+            update events_internal.pgt_lease_log l
             set state = case when upper(l.ids) <= p_offset + 1 then 'done' else 'leased' end,
                 ids = case when upper(l.ids) <= p_offset + 1 then l.ids else l.ids - v_upto end,
                 committed_at = clock_timestamp(),
@@ -1834,58 +1694,49 @@ begin
     return v_last;
 end;
 $function$;
-comment on function events.pgt_commit_lanes(events.pgt_consumer_groups, text, int8, int8) is
-    'Commits what a consumer was granted of an ordered outbox up to an id. Returns the highest id committed now, null if none. (Sluice: '
-    'events in events)';
 
 -- Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
-create function events.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
+create function events_internal.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
     returns bigint
     language plpgsql
 as $function$
 declare
     v_no    bigint;
-    v_drawn bigint;
     v_last  bigint := p_offset;
-    v_asked record;
-    v_gap   int8multirange := int8multirange();
-    v_start bigint;
+    v_start bigint := p_offset;
+    v_ahead boolean; -- of the ids that were drawn
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
-    update events.pgt_lease_log l
-    set state = 'done', lease_id = null, lost_by = events.pgt_lost_by(l.lost_by, l.consumer_id)
+    update events_internal.pgt_lease_log l
+    set state = 'done', lease_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, l.consumer_id)
     where l.group_no = p_group.group_no and l.state <> 'done';
-    select coalesce(max(l.no), 0) into v_no from events.pgt_lease_log l where l.group_no = p_group.group_no;
+    select coalesce(max(l.no), 0) into v_no from events_internal.pgt_lease_log l where l.group_no = p_group.group_no;
 
     if p_offset is null then
-        -- What is not to be seen of the ids up to here may still come.
-        select o.drawn_id, greatest(o.drawn_id, o.last_id) into v_drawn, v_last from events.pgt_outbox_ids(p_group.outbox_name) o;
-        select a.xids, a.vxids into v_asked from events.pgt_ask(p_group.outbox_name) a;
-        if v_asked.xids <> '{}' or v_asked.vxids <> '{}' or v_last > v_drawn then
-            v_gap := int8multirange(int8range(0, v_last, '(]'))
-                - coalesce(events.pgt_outbox_visible(p_group.outbox_name, int8multirange(int8range(0, v_last, '(]'))), '{}');
-        end if;
+        select greatest(o.drawn_id, o.last_id), o.last_id > o.drawn_id into v_last, v_ahead
+        from events_internal.pgt_outbox_ids(p_group.outbox_name) o;
+        v_start := v_last;
     end if;
-    insert into events.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
+    insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
-    if not isempty(v_gap) then
-        perform events.pgt_narrow_gaps(
-            p_group.group_no, v_no + 2, v_no + 1, v_last, clock_timestamp(), null, v_gap, null, null, v_drawn, v_asked.xids, v_asked.vxids
+    if v_ahead or p_offset is null and exists (select from events_internal.pgt_publishers(p_group.outbox_name)) then
+        -- Ids up to here that are not to be seen may still come.
+        perform events_internal.pgt_settle(
+            p_group.group_no, p_group.outbox_name, v_no + 2, v_no + 1, 0, v_last, 0, false, clock_timestamp(), null
         );
+        select coalesce(min(lower(l.ids)) - 1, v_last) into v_start
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.state = 'gap';
     end if;
 
     -- What is skipped needs no acknowledgement; what comes again does, and what comes late.
-    v_start := coalesce(lower(v_gap) - 1, v_last);
     update events.pgt_consumer_groups g set start_id = v_start where g.group_no = p_group.group_no;
     delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group.group_name and a.outbox_id > v_start;
     return v_last;
 end;
 $function$;
-comment on function events.pgt_start(events.pgt_consumer_groups, int8) is
-    'Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset. (Sluice: '
-    'events in events)';
 
 -- Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its id.
 -- Writes pgt_consumer_groups, pgt_lease_log.
@@ -1910,8 +1761,8 @@ begin
             hint = 'Give a short name, latest (what commits from now on) or earliest (all rows), and 1 attempt or more, or null for any '
                 'number.';
     end if;
-    perform events.pgt_check_origin();
-    v_outbox := events.pgt_outbox_name(p_outbox);
+    perform events_internal.pgt_check_origin();
+    v_outbox := events_internal.pgt_outbox_name(p_outbox);
     loop
         select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
         exit when found;
@@ -1920,7 +1771,7 @@ begin
         on conflict (group_name) do nothing
         returning * into v_group;
         if found then
-            perform events.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
+            perform events_internal.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
         end if;
     end loop;
     if (v_group.outbox_name, v_group.auto_offset_reset, v_group.max_attempts) is distinct from
@@ -1951,11 +1802,11 @@ begin
     if p_if_exists and not exists (select from events.pgt_consumer_groups g where g.group_name = p_group) then
         return;
     end if;
-    v_group := (events.pgt_group(p_group)).group_no;
+    v_group := (events_internal.pgt_group(p_group)).group_no;
     -- Polls that run end first, and those that wait find nothing.
     perform pg_advisory_xact_lock(-2102687222, v_group);
-    delete from events.pgt_lease_log l where l.group_no = v_group;
-    delete from events.pgt_consumers c where c.group_no = v_group;
+    delete from events_internal.pgt_lease_log l where l.group_no = v_group;
+    delete from events_internal.pgt_consumers c where c.group_no = v_group;
     delete from events.pgt_consumer_dead_letters d where d.group_name = p_group;
     delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group;
     delete from events.pgt_consumer_groups g where g.group_no = v_group;
@@ -1998,13 +1849,13 @@ begin
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock comes with the group: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at,
-           exists (select from events.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
+           exists (select from events_internal.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
            pg_advisory_xact_lock(-2102687222, g.group_no)
     into v_group
     from events.pgt_consumer_groups g
     where g.group_name = p_group;
     if v_group.known is not true or current_setting('transaction_isolation') <> 'read committed' then
-        perform events.pgt_group(p_group, p_consumer, 'poll_outbox');
+        perform events_internal.pgt_group(p_group, p_consumer, 'poll_outbox');
     end if;
     if p_batch_size is null or p_batch_size < 1 or p_visibility_seconds is null or p_visibility_seconds < 1 then
         raise exception using
@@ -2020,7 +1871,7 @@ begin
 
     if v_group.outbox_name in ('account_events') then
         select g.ids, g.attempts into v_lanes
-        from events.pgt_grant_lanes(events.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
+        from events_internal.pgt_grant_lanes(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
         if v_lanes.ids is not null then
             v_lease := pg_current_xact_id()::text::bigint;
         end if;
@@ -2028,7 +1879,7 @@ begin
     select h.no, h.cur, o.* into v_head
     from (
         select l.no, l.cur, l.floor_no
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0
         order by l.no desc
         limit 1
@@ -2041,25 +1892,34 @@ begin
                    l.until <= v_now or l.xids is null or exists
                        (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
                )), false) as gaps
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
     ) o;
     if v_head.no is null then -- the group was dropped while this one waited
-        perform events.pgt_group(p_group);
+        perform events_internal.pgt_group(p_group);
     end if;
     v_no := v_head.no;
     v_floor := v_head.floor_no;
     if v_no - v_floor > 64 then
-        v_no := events.pgt_compact_leases(v_group.group_no, v_floor, v_no);
-        v_floor := v_floor + v_no - v_head.no;
+        update events_internal.pgt_lease_log l
+        set no = v_no + 1, cur = v_head.cur, floor_no = v_floor + 1
+        where l.ctid = (
+            select o.ctid
+            from events_internal.pgt_lease_log o
+            where o.group_no = v_group.group_no and o.lane = 0 and o.no = v_floor and o.state <> 'done'
+            for update skip locked -- not one that its consumer commits at this moment
+        );
+        v_no := v_no + found::integer;
+        v_floor := v_floor + found::integer;
     end if;
     if v_head.held then
         select case when g.busy then '{}' else g.ids[1] end, g.attempts[1] into v_ids, v_tries
-        from events.pgt_grant_again(events.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
+        from events_internal.pgt_grant_again(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
     end if;
     if v_ids is null and v_head.due then
         select g.ids, g.attempts into v_ids, v_tries
-        from events.pgt_grant_due(events.pgt_group(p_group), 0::smallint, p_consumer, p_batch_size, v_now, v_until, v_floor) g;
+        from events_internal.pgt_grant_due(events_internal.pgt_group(p_group), 0::smallint, p_consumer, p_batch_size, v_now, v_until,
+            v_floor) g;
     end if;
     if v_ids is null then
         -- What comes next, and what has come of gaps.
@@ -2074,13 +1934,13 @@ begin
             v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
         elsif v_head.gaps or v_rows > 0 then
             select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
-            from events.pgt_settle(
+            from events_internal.pgt_settle(
                 v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_head.gaps, v_now, p_batch_size
             ) s;
         end if;
         if v_ids is not null then
             v_lease := pg_current_xact_id()::text::bigint;
-            insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
+            insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
             values (v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, v_lease, p_consumer, v_until, v_tries);
         end if;
     elsif not isempty(v_ids) then
@@ -2088,7 +1948,7 @@ begin
     end if;
     end if;
     if not v_group.known then
-        insert into events.pgt_consumers (group_no, consumer_id)
+        insert into events_internal.pgt_consumers (group_no, consumer_id)
         select v_group.group_no, p_consumer -- unless another open transaction does so
         where pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || v_group.group_no || ' ' || p_consumer, 0))
         on conflict do nothing;
@@ -2135,7 +1995,7 @@ comment on function events.poll_outbox(text, text, int4, int4) is
 -- Raises an error if a consumer has lost its lease p_lease_id, or, if that is null, any lease up to p_offset. A committed lease is not
 -- lost.
 -- Reads pgt_lease_log.
-create function events.pgt_require_lease(p_group events.pgt_consumer_groups, p_consumer text, p_lease_id bigint, p_offset bigint)
+create function events_internal.pgt_require_lease(p_group events.pgt_consumer_groups, p_consumer text, p_lease_id bigint, p_offset bigint)
     returns void
     language plpgsql
     stable
@@ -2143,17 +2003,17 @@ as $function$
 begin
     if p_lease_id is not null and not exists (
         select
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
           and (l.state = 'leased' or l.committed_at is not null)
     ) or p_lease_id is null and exists (
         select
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_offset
           and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
           and not exists (
               select
-              from events.pgt_lease_log c
+              from events_internal.pgt_lease_log c
               where c.group_no = p_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
                 and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
           )
@@ -2166,9 +2026,6 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8) is
-    'Raises an error if a consumer has lost its lease p_lease_id, or, if that is null, any lease up to p_offset. A committed lease is not '
-    'lost. (Sluice: events in events)';
 
 -- Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
@@ -2197,16 +2054,12 @@ begin
     select g.group_no, n.floor_no into v_group, v_floor
     from events.pgt_consumer_groups g
     cross join lateral (
-        select l.floor_no
-        from events.pgt_lease_log l
-        where l.group_no = g.group_no and l.lane = 0
-        order by l.no desc
-        limit 1
+        select l.floor_no from events_internal.pgt_lease_log l where l.group_no = g.group_no and l.lane = 0 order by l.no desc limit 1
     ) n
     where g.group_name = p_group;
     -- A poll that moves a lease to the log's head meanwhile moves it above this floor, too.
     for v_ended in -- one, as a rule: a loop costs less than an aggregate
-        update events.pgt_lease_log l
+        update events_internal.pgt_lease_log l
         set state = case when upper(l.ids) <= v_offset + 1 then 'done' else 'leased' end,
             ids = case when upper(l.ids) <= v_offset + 1 then l.ids else l.ids - v_upto end,
             committed_at = clock_timestamp(),
@@ -2219,10 +2072,10 @@ begin
         v_last := greatest(v_last, v_ended);
     end loop;
     if v_last is null then
-        v_last := events.pgt_commit_lanes(events.pgt_group(p_group, p_consumer), p_consumer, v_offset, p_lease_id);
+        v_last := events_internal.pgt_commit_lanes(events_internal.pgt_group(p_group, p_consumer), p_consumer, v_offset, p_lease_id);
     end if;
     if v_last is null then
-        perform events.pgt_require_lease(events.pgt_group(p_group, p_consumer), p_consumer, p_lease_id, v_offset);
+        perform events_internal.pgt_require_lease(events_internal.pgt_group(p_group, p_consumer), p_consumer, p_lease_id, v_offset);
     end if;
     return coalesce(v_last, 0);
 end;
@@ -2238,7 +2091,7 @@ create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[]
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group, p_consumer, 'reject_rows');
+    v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'reject_rows');
     v_ids   int8multirange;
     v_held  int8multirange;
     v_lease record;
@@ -2247,23 +2100,23 @@ begin
     select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id < 9223372036854775807;
     for v_lease in
         select l.lane, l.no, l.ids, l.attempts
-        from events.pgt_lease_heads(v_group) h
-        join events.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        from events_internal.pgt_lease_heads(v_group) h
+        join events_internal.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids and (p_lease_id is null or l.lease_id = p_lease_id)
         order by l.lane, l.no
         for update of l
     loop
-        v_held := events.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
+        v_held := events_internal.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
         continue when v_held is null;
-        v_count := v_count + events.pgt_dead_letter(v_group, v_held, p_consumer, v_lease.attempts, p_error);
-        update events.pgt_lease_log l
+        v_count := v_count + events_internal.pgt_dead_letter(v_group, v_held, p_consumer, v_lease.attempts, p_error);
+        update events_internal.pgt_lease_log l
         set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
             state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
             committed_at = clock_timestamp()
         where l.group_no = v_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
     end loop;
     if v_count = 0 and p_lease_id is not null then
-        perform events.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
+        perform events_internal.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
     end if;
     return v_count;
 end;
@@ -2279,24 +2132,24 @@ create function events.replay_dead_letters(p_group text, p_ids bigint[] default 
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group, p_function => 'replay_dead_letters');
+    v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_function => 'replay_dead_letters');
     v_ids   int8multirange;
     v_count bigint;
 begin
     perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
-    select events.pgt_outbox_visible(v_group.outbox_name, range_agg(int8range(d.id, d.id, '[]'))) into v_ids
+    select events_internal.pgt_outbox_visible(v_group.outbox_name, range_agg(int8range(d.id, d.id, '[]'))) into v_ids
     from events.pgt_consumer_dead_letters d
     where d.group_name = p_group and (p_ids is null or d.id = any (p_ids));
     delete from events.pgt_consumer_dead_letters d where d.group_name = p_group and v_ids @> d.id;
     get diagnostics v_count = row_count;
     if v_count > 0 then
         if v_group.outbox_name in ('account_events') then
-            perform events.pgt_give_back_lanes(v_group, v_ids);
+            perform events_internal.pgt_give_back_lanes(v_group, v_ids);
             return v_count;
         end if;
-        insert into events.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
+        insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
         select h.group_no, h.no + 1, h.cur, h.floor_no, 'leased', v_ids
-        from events.pgt_lease_log h
+        from events_internal.pgt_lease_log h
         where h.group_no = v_group.group_no and h.lane = 0
         order by h.no desc
         limit 1;
@@ -2315,7 +2168,7 @@ create function events.extend_lease(p_group text, p_consumer text, p_extension_s
     language plpgsql
 as $function$
 declare
-    v_group events.pgt_consumer_groups := events.pgt_group(p_group, p_consumer);
+    v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer);
     v_now   timestamptz := clock_timestamp();
     v_until timestamptz;
 begin
@@ -2327,7 +2180,7 @@ begin
             hint = 'Give how many seconds the work still takes.';
     end if;
     with extended as (
-        update events.pgt_lease_log l
+        update events_internal.pgt_lease_log l
         set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
         where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
           and (p_lease_id is null or l.lease_id = p_lease_id)
@@ -2335,7 +2188,7 @@ begin
     )
     select max(e.until) into v_until from extended e;
     if v_until is null and p_lease_id is not null then
-        perform events.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
+        perform events_internal.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
     end if;
     return coalesce(v_until, v_now);
 end;
@@ -2351,7 +2204,7 @@ create function events.seek_offset(p_group text, p_consumer text, p_new_offset b
     language plpgsql
 as $function$
 declare
-    v_group  events.pgt_consumer_groups := events.pgt_group(p_group, p_consumer, 'seek_offset');
+    v_group  events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'seek_offset');
     v_offset bigint;
 begin
     if p_new_offset < 0 then
@@ -2361,12 +2214,11 @@ begin
             detail = 'Consumer group ' || p_group || ', offset ' || p_new_offset || '.',
             hint = '0 is the beginning, null the end.';
     end if;
-    v_offset := events.pgt_start(v_group, p_new_offset);
+    v_offset := events_internal.pgt_start(v_group, p_new_offset);
     -- Dead letters that come again anyway are none any more.
     delete from events.pgt_consumer_dead_letters d
-    where d.group_name = p_group
-      and d.id > v_offset
-      and events.pgt_outbox_visible(v_group.outbox_name, int8multirange(int8range(d.id, d.id, '[]'))) is not null;
+    where d.group_name = p_group and d.id > v_offset
+      and events_internal.pgt_outbox_visible(v_group.outbox_name, int8multirange(int8range(d.id, d.id, '[]'))) is not null;
     perform pg_notify('pg_trickle_alert', jsonb_build_object(
         'type', 'consumer_seeked', 'group', p_group, 'consumer', left(p_consumer, 1000), 'outbox', v_group.outbox_name, 'offset', v_offset
     )::text);
@@ -2384,19 +2236,19 @@ create function events.consumer_heartbeat(p_group text, p_consumer text)
     language plpgsql
 as $function$
 declare
-    v_group integer := (events.pgt_group(p_group, p_consumer)).group_no;
+    v_group integer := (events_internal.pgt_group(p_group, p_consumer)).group_no;
 begin
-    if not exists (select from events.pgt_consumers c where c.group_no = v_group and c.consumer_id = p_consumer) then
-        insert into events.pgt_consumers (group_no, consumer_id)
+    if not exists (select from events_internal.pgt_consumers c where c.group_no = v_group and c.consumer_id = p_consumer) then
+        insert into events_internal.pgt_consumers (group_no, consumer_id)
         select v_group, p_consumer -- unless another open transaction does so
         where pg_try_advisory_xact_lock(hashtextextended('sluice consumer of events ' || v_group || ' ' || p_consumer, 0))
         on conflict do nothing;
     end if;
-    update events.pgt_consumers c
+    update events_internal.pgt_consumers c
     set heartbeat_at = clock_timestamp()
     where c.ctid = (
         select k.ctid
-        from events.pgt_consumers k
+        from events_internal.pgt_consumers k
         where k.group_no = v_group and k.consumer_id = p_consumer
           and (k.heartbeat_at is null or k.heartbeat_at < clock_timestamp() - interval '10 seconds')
         for update skip locked -- another session records one at this moment
@@ -2413,7 +2265,7 @@ create function events.pause_group(p_group text)
     language plpgsql
 as $function$
 begin
-    perform events.pgt_group(p_group);
+    perform events_internal.pgt_group(p_group);
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_name = p_group;
 end;
 $function$;
@@ -2426,7 +2278,7 @@ create function events.resume_group(p_group text)
     language plpgsql
 as $function$
 begin
-    perform events.pgt_group(p_group);
+    perform events_internal.pgt_group(p_group);
     update events.pgt_consumer_groups g
     set paused_at = null, last_active_at = clock_timestamp() -- it was not idle
     where g.group_name = p_group and g.paused_at is not null;
@@ -2443,10 +2295,10 @@ from (
     from (
         select k.group_no, k.consumer_id, k.last_offset, k.last_commit_at,
                greatest(k.heartbeat_at, k.registered_at, k.last_lease_at, k.last_commit_at) as heard_of_at, true as is_kept
-        from events.pgt_consumers k
+        from events_internal.pgt_consumers k
         union all
         select l.group_no, l.consumer_id, l.committed_id, l.committed_at, greatest(l.leased_at, l.committed_at), false
-        from events.pgt_lease_log l
+        from events_internal.pgt_lease_log l
         where l.consumer_id is not null
     ) x
     group by x.group_no, x.consumer_id
@@ -2461,7 +2313,7 @@ comment on view events.pgt_consumer_offsets is
 create view events.pgt_consumer_leases as
 select g.outbox_name, g.group_name, l.consumer_id, lower(l.ids) as first_id, upper(l.ids) - 1 as last_id, l.leased_at,
        l.until as visibility_until, l.attempts
-from events.pgt_lease_log l
+from events_internal.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null;
 comment on view events.pgt_consumer_leases is
@@ -2485,9 +2337,9 @@ comment on view events.pgt_consumer_status is
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
 select g.outbox_name as outbox, g.group_name, s.committed_offset, s.max_id, s.lag_rows,
-       (select count(*) from events.pgt_consumers c where c.group_no = g.group_no) as consumer_count, s.leased_rows
+       (select count(*) from events_internal.pgt_consumers c where c.group_no = g.group_no) as consumer_count, s.leased_rows
 from events.pgt_consumer_groups g
-cross join lateral events.pgt_group_state(g) s;
+cross join lateral events_internal.pgt_group_state(g) s;
 comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: events in events)';
 
 -- The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row.
@@ -2504,13 +2356,13 @@ create function events.consumer_lag(p_group text default null)
 as $function$
 begin
     if p_group is not null then
-        perform events.pgt_group(p_group);
+        perform events_internal.pgt_group(p_group);
     end if;
     return query
     with states as materialized ( -- once for each group, not for each of its consumers
         select g.group_name, s.committed_offset, s.lag_rows
         from events.pgt_consumer_groups g
-        cross join lateral events.pgt_group_state(g) s
+        cross join lateral events_internal.pgt_group_state(g) s
         where g.group_name = p_group or p_group is null
     )
     select s.group_name, c.consumer_id, coalesce(c.last_offset, s.committed_offset), s.lag_rows, c.last_heartbeat_at,
@@ -2524,37 +2376,9 @@ comment on function events.consumer_lag(text) is
     'The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row. (Sluice: events in '
     'events)';
 
--- The transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; since its beginning, if visible.
--- Reads pgt_lease_log, pg_locks, pg_stat_activity, pg_prepared_xacts.
-create function events.pgt_gap_holders()
-    returns table (outbox_name text, group_name text, first_id bigint, last_id bigint, pid integer, gid text, since timestamptz)
-    language sql
-    set jit = off
-as $function$
-    with publishers as materialized (
-        select o.outbox_name, p.vxid, p.xid, p.pid
-        from (select distinct g.outbox_name from events.pgt_consumer_groups g) o
-        cross join lateral events.pgt_publishers(o.outbox_name) p
-    )
-    select g.outbox_name, g.group_name, min(lower(l.ids)), max(upper(l.ids)) - 1, p.pid, x.gid,
-        coalesce(x.prepared, a.xact_start, min(l.leased_at))
-    from events.pgt_consumer_groups g
-    cross join lateral events.pgt_lease_heads(g) h
-    join events.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
-    join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
-    left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint % 4294967296 and x.database = current_database()
-    left join pg_stat_activity a on a.pid = p.pid
-    where h.lane = 0
-    group by g.outbox_name, g.group_name, p.vxid, p.pid, x.gid, x.prepared, a.xact_start
-    order by 1, 2, 7
-$function$;
-comment on function events.pgt_gap_holders() is
-    'The transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; since its beginning, if visible. '
-    '(Sluice: events in events)';
-
 -- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
 -- Writes pgt_lease_log, pgt_consumers.
-create function events.pgt_trim_leases()
+create function events_internal.pgt_trim_leases()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2569,29 +2393,29 @@ begin
     for v_head in
         select g.group_no, h.lane, least(h.floor_no - 256, h.no) as upto
         from events.pgt_consumer_groups g
-        cross join lateral events.pgt_lease_heads(g) h
+        cross join lateral events_internal.pgt_lease_heads(g) h
         where h.floor_no > 256
     loop
         with free as materialized ( -- without those to whom an open transaction writes, such as a heartbeat in one: the next time
             select c.consumer_id
-            from events.pgt_consumers c
+            from events_internal.pgt_consumers c
             where c.group_no = v_head.group_no and c.consumer_id in (
                 select l.consumer_id
-                from events.pgt_lease_log l
+                from events_internal.pgt_lease_log l
                 where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
             )
             for update skip locked
         ),
         trimmed as (
-            delete from events.pgt_lease_log l
+            delete from events_internal.pgt_lease_log l
             where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
               and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
               and (l.consumer_id is null or l.consumer_id = any (array(select f.consumer_id from free f)) or not exists (
-                  select from events.pgt_consumers c where c.group_no = l.group_no and c.consumer_id = l.consumer_id
+                  select from events_internal.pgt_consumers c where c.group_no = l.group_no and c.consumer_id = l.consumer_id
               ))
             returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
         )
-        update events.pgt_consumers c
+        update events_internal.pgt_consumers c
         set last_lease_at = greatest(c.last_lease_at, t.leased_at),
             last_commit_at = greatest(c.last_commit_at, t.committed_at),
             last_offset = greatest(c.last_offset, t.committed_id)
@@ -2605,12 +2429,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_trim_leases() is
-    'Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day. (Sluice: events in events)';
 
 -- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups.
 -- Writes pgt_consumers, pgt_consumer_groups, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
-create function events.pgt_watch_consumers()
+create function events_internal.pgt_watch_consumers()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2620,19 +2442,19 @@ as $function$
 declare
     v_consumer record;
     v_idle     record;
-    v_stale    interval := make_interval(days => events.pgt_setting('consumer_stale_offset_threshold_days')::integer);
-    v_dead     interval := case when events.pgt_setting('consumer_cleanup_enabled') = 'on' then
-        least(v_stale, make_interval(hours => events.pgt_setting('consumer_dead_threshold_hours')::integer)) end;
+    v_stale    interval := make_interval(days => events_internal.pgt_setting('consumer_stale_offset_threshold_days')::integer);
+    v_dead     interval := case when events_internal.pgt_setting('consumer_cleanup_enabled') = 'on' then
+        least(v_stale, make_interval(hours => events_internal.pgt_setting('consumer_dead_threshold_hours')::integer)) end;
 begin
     for v_consumer in
         select c.group_no, c.healthy as was_healthy, d.dead, s.*
         from events.pgt_consumer_status s
         join events.pgt_consumer_groups g on g.group_name = s.group_name
-        join events.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
+        join events_internal.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
         cross join lateral (
             select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
                 select
-                from events.pgt_lease_log l
+                from events_internal.pgt_lease_log l
                 where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
             ) as dead
         ) d
@@ -2647,18 +2469,18 @@ begin
             )::text);
         end if;
         if not v_consumer.dead then
-            update events.pgt_consumers c
+            update events_internal.pgt_consumers c
             set healthy = v_consumer.healthy
             where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
             continue;
         end if;
-        delete from events.pgt_consumers c where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
+        delete from events_internal.pgt_consumers c where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
         -- A lease that it commits after all, in a transaction as long, stays.
-        update events.pgt_lease_log l
-        set until = '-infinity', consumer_id = null, lost_by = events.pgt_lost_by(l.lost_by, v_consumer.consumer_id)
+        update events_internal.pgt_lease_log l
+        set until = '-infinity', consumer_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, v_consumer.consumer_id)
         where l.ctid = any (array(
             select o.ctid
-            from events.pgt_lease_log o
+            from events_internal.pgt_lease_log o
             where o.group_no = v_consumer.group_no and o.state = 'leased' and o.consumer_id = v_consumer.consumer_id
             for update skip locked
         ));
@@ -2677,22 +2499,22 @@ begin
     for v_idle in
         select w.group_no, w.group_name, w.outbox_name, o.idle_policy, s.lag_rows, i.idle
         from events.pgt_consumer_groups w
-        join events.pgt_outboxes o on o.outbox_name = w.outbox_name
-        cross join lateral events.pgt_group_state(w) s
+        join events_internal.pgt_outboxes o on o.outbox_name = w.outbox_name
+        cross join lateral events_internal.pgt_group_state(w) s
         cross join lateral (select clock_timestamp() - coalesce(o.idle_after, v_stale) as since) t
         cross join lateral (
             select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.last_active_at) < t.since
                and not exists (
                    select
-                   from events.pgt_consumers c
+                   from events_internal.pgt_consumers c
                    where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) > t.since
                )
                and not exists (
                    select
-                   from events.pgt_lease_log l
+                   from events_internal.pgt_lease_log l
                    where l.group_no = w.group_no and l.state <> 'gap' and greatest(l.leased_at, l.committed_at) > t.since
                )
-               and coalesce((events.pgt_outbox_ids(w.outbox_name, s.committed_offset)).next_at < t.since, false) as idle
+               and coalesce((events_internal.pgt_outbox_ids(w.outbox_name, s.committed_offset)).next_at < t.since, false) as idle
         ) i
         where w.idle <> i.idle
         for update of w skip locked
@@ -2701,7 +2523,7 @@ begin
             update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
             continue when not v_idle.idle;
             if v_idle.idle_policy = 'evict' then
-                perform events.pgt_start(events.pgt_group(v_idle.group_name), null);
+                perform events_internal.pgt_start(events_internal.pgt_group(v_idle.group_name), null);
             end if;
             perform pg_notify('pg_trickle_alert', jsonb_build_object(
                 'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
@@ -2713,16 +2535,13 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.pgt_watch_consumers() is
-    'Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups. '
-    '(Sluice: events in events)';
-insert into events.pgt_tasks (task) values ('consumer groups');
+insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
 -- Reads pgt_extension; writes pgt_version_history.
 --
 -- Who installs may say by which way, in setting sluice.way of the transaction.
-create function events.pgt_note_version()
+create function events_internal.pgt_note_version()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2735,7 +2554,7 @@ begin
         -- By format, as most databases have no such function.
         execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'events';
     end if;
-    insert into events.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into events_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when v_way is not null then v_way
@@ -2747,7 +2566,7 @@ begin
     from events.pgt_extension e
     left join (
         select l.no, l.version, l.digest
-        from events.pgt_version_history l
+        from events_internal.pgt_version_history l
         order by l.no desc
         limit 1
     ) h on true
@@ -2755,8 +2574,6 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function events.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: events in events)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -2796,36 +2613,37 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into events.pgt_origin (system_identifier, database_oid, attached)
+    insert into events_internal.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
     from pg_control_system() c, pg_database d, events.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
-    update events.pgt_origin o
+    update events_internal.pgt_origin o
     set attached = e.digest, row_xmin = null
     from events.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
-    update events.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform events.pgt_note_version();
-    insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do nothing;
-    perform events.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
-    insert into events.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name) do
+    update events_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform events_internal.pgt_note_version();
+    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do
         nothing;
-    perform events.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
+    perform events_internal.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
+    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name)
+        do nothing;
+    perform events_internal.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
     values ('shipping', 'shop_events', 'earliest', 10, 0),
            ('ledger', 'account_events', 'earliest', null, 0)
     on conflict (group_name) do nothing;
-    perform events.pgt_start(g, case g.auto_offset_reset when 'earliest' then 0 end)
+    perform events_internal.pgt_start(g, case g.auto_offset_reset when 'earliest' then 0 end)
     from events.pgt_consumer_groups g
-    where not exists (select from events.pgt_lease_log l where l.group_no = g.group_no);
+    where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
 comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of '
     'the spec, and where we are. (Sluice: events in events)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks events.pgt_origin.
+-- Reads pg_trigger, pg_proc, pg_publication; locks events_internal.pgt_origin.
 create function events.detach()
     returns void
     language plpgsql
@@ -2836,14 +2654,14 @@ declare
     v_found record;
 begin
     -- Not while another session attaches or detaches.
-    lock table events.pgt_origin in share row exclusive mode;
+    lock table events_internal.pgt_origin in share row exclusive mode;
     -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
         where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'events'::regnamespace
+          and p.pronamespace = 'events_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
     loop
@@ -2873,14 +2691,14 @@ as $function$
 begin
     perform events.attach();
     -- Whoever published elsewhere does not run here: publishers are looked for anew.
-    update events.pgt_lease_log l
+    update events_internal.pgt_lease_log l
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
-    update events.pgt_origin o
+    update events_internal.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update events.pgt_origin o set row_xmin = o.xmin::text;
+    update events_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function events.after_restore() is
@@ -2889,7 +2707,7 @@ comment on function events.after_restore() is
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
-create function events.pgt_check_origin()
+create function events_internal.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2902,18 +2720,18 @@ begin
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
+    from events_internal.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
-    lock table events.pgt_origin in share row exclusive mode;
+    lock table events_internal.pgt_origin in share row exclusive mode;
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from events.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
+    from events_internal.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known is null or v_known and v_attached is not true then
         perform events.attach();
@@ -2922,14 +2740,11 @@ begin
     end if;
 end;
 $function$;
-comment on function events.pgt_check_origin() is
-    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: events in '
-    'events)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
 -- done meanwhile.
 -- Reads and writes nothing.
-create procedure events.pgt_commit()
+create procedure events_internal.pgt_commit()
     language plpgsql
 as $procedure$
 begin
@@ -2937,9 +2752,6 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure events.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: events in events)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
 -- at once.
@@ -2954,85 +2766,85 @@ declare
     v_batch    integer;
     v_rows     bigint;
 begin
-    call events.pgt_commit();
-    perform events.pgt_check_origin();
-    call events.pgt_commit();
+    call events_internal.pgt_commit();
+    perform events_internal.pgt_check_origin();
+    call events_internal.pgt_commit();
 
     -- Outboxes and consumer groups: notifications, alerts, the lease log.
-    update events.pgt_tasks t
+    update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from events.pgt_tasks d
+        from events_internal.pgt_tasks d
         where d.task = 'consumer groups'
         for update skip locked
     );
     if found then
         begin
-            perform events.pgt_watch_outboxes();
-            perform events.pgt_watch_consumers();
-            perform events.pgt_trim_leases();
+            perform events_internal.pgt_watch_outboxes();
+            perform events_internal.pgt_watch_consumers();
+            perform events_internal.pgt_trim_leases();
         exception when others then
-            update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
+            update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    call events.pgt_commit();
-    v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
+    call events_internal.pgt_commit();
+    v_batch := greatest(1, events_internal.pgt_setting('outbox_drain_batch_size')::integer);
 
     -- Outbox shop_events: retention, in batches.
-    update events.pgt_tasks t
+    update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from events.pgt_tasks d
+        from events_internal.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
           and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
-        call events.pgt_commit();
+        call events_internal.pgt_commit();
         loop
             begin
-                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
+                v_rows := events_internal.pgt_outbox_drain('shop_events', v_batch);
             exception when others then
                 v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
+                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
                 raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
             end;
-            call events.pgt_commit();
+            call events_internal.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    call events.pgt_commit();
+    call events_internal.pgt_commit();
 
     -- Outbox account_events: retention, in batches.
-    update events.pgt_tasks t
+    update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from events.pgt_tasks d
+        from events_internal.pgt_tasks d
         where d.task = 'retention of outbox account_events'
           and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
-        call events.pgt_commit();
+        call events_internal.pgt_commit();
         loop
             begin
-                v_rows := events.pgt_outbox_drain('account_events', v_batch);
+                v_rows := events_internal.pgt_outbox_drain('account_events', v_batch);
             exception when others then
                 v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
+                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
                 raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
             end;
-            call events.pgt_commit();
+            call events_internal.pgt_commit();
             exit when v_rows < v_batch;
         end loop;
     end if;
-    call events.pgt_commit();
+    call events_internal.pgt_commit();
 end;
 $procedure$;
 comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
@@ -3049,48 +2861,48 @@ declare
     v_batch    integer;
     v_rows     bigint;
 begin
-    perform events.pgt_check_origin();
+    perform events_internal.pgt_check_origin();
 
     -- Outboxes and consumer groups: notifications, alerts, the lease log.
-    update events.pgt_tasks t
+    update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from events.pgt_tasks d
+        from events_internal.pgt_tasks d
         where d.task = 'consumer groups'
         for update skip locked
     );
     if found then
         begin
-            perform events.pgt_watch_outboxes();
-            perform events.pgt_watch_consumers();
-            perform events.pgt_trim_leases();
+            perform events_internal.pgt_watch_outboxes();
+            perform events_internal.pgt_watch_consumers();
+            perform events_internal.pgt_trim_leases();
         exception when others then
-            update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
+            update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    v_batch := greatest(1, events.pgt_setting('outbox_drain_batch_size')::integer);
+    v_batch := greatest(1, events_internal.pgt_setting('outbox_drain_batch_size')::integer);
 
     -- Outbox shop_events: retention, in batches.
-    update events.pgt_tasks t
+    update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from events.pgt_tasks d
+        from events_internal.pgt_tasks d
         where d.task = 'retention of outbox shop_events'
           and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
         -- One transaction: a bounded part of the work, the rest waits for the next pass.
         for v_round in 1..100 loop
             begin
-                v_rows := events.pgt_outbox_drain('shop_events', v_batch);
+                v_rows := events_internal.pgt_outbox_drain('shop_events', v_batch);
             exception when others then
                 v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
+                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
                 raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
             end;
             exit when v_rows < v_batch;
@@ -3098,24 +2910,24 @@ begin
     end if;
 
     -- Outbox account_events: retention, in batches.
-    update events.pgt_tasks t
+    update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from events.pgt_tasks d
+        from events_internal.pgt_tasks d
         where d.task = 'retention of outbox account_events'
           and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
+              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
         for update skip locked
     );
     if found then
         -- One transaction: a bounded part of the work, the rest waits for the next pass.
         for v_round in 1..100 loop
             begin
-                v_rows := events.pgt_outbox_drain('account_events', v_batch);
+                v_rows := events_internal.pgt_outbox_drain('account_events', v_batch);
             exception when others then
                 v_rows := 0;
-                update events.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
+                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
                 raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
             end;
             exit when v_rows < v_batch;
@@ -3185,13 +2997,9 @@ comment on sequence events.outbox_shop_events_ids is
 create view events.outbox_shop_events_cloudevents as
 select e.id,
        jsonb_strip_nulls(jsonb_build_object(
-           'specversion', '1.0',
-           'id', e.id::text,
-           'source', coalesce(e.headers ->> 'source', '/events/shop_events'),
-           'type', e.event_type,
-           'subject', e.aggregate_id,
-           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'datacontenttype', 'application/json'
+           'specversion', '1.0', 'id', e.id::text, 'source', coalesce(e.headers ->> 'source', '/events/shop_events'),
+           'type', e.event_type, 'subject', e.aggregate_id, 'datacontenttype', 'application/json',
+           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_shop_events e;
 comment on view events.outbox_shop_events_cloudevents is
@@ -3200,24 +3008,20 @@ comment on view events.outbox_shop_events_cloudevents is
 -- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.shop_events in the spec. The router reads the table itself through publication events_outbox_shop_events.
 create view events.outbox_shop_events_debezium as
-select e.id,
-       coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype,
-       e.aggregate_id as aggregateid,
-       e.event_type as type,
-       e.payload,
-       e.created_at as timestamp
+select e.id, coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype, e.aggregate_id as aggregateid,
+       e.event_type as type, e.payload, e.created_at as timestamp
 from events.outbox_shop_events e;
 comment on view events.outbox_shop_events_debezium is
     'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
 
-insert into events.pgt_outboxes (
+insert into events_internal.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
     ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
 ) values (
     'shop_events', 'event', null, null, null, false, 'events', 'outbox_shop_events', null, null,
     null, interval '24 hours', null, null, null, 'alert'
 );
-insert into events.pgt_tasks (task) values ('retention of outbox shop_events');
+insert into events_internal.pgt_tasks (task) values ('retention of outbox shop_events');
 
 -- Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated.
 -- From outboxes.account_events in the spec.
@@ -3248,7 +3052,7 @@ create index outbox_account_events_lane on events.outbox_account_events
 -- see it.
 -- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.
 -- From outboxes.account_events in the spec.
-create function events.outbox_account_events_mark_key()
+create function events_internal.outbox_account_events_mark_key()
     returns trigger
     language plpgsql
 as $function$
@@ -3263,16 +3067,12 @@ begin
     return new;
 end;
 $function$;
-comment on function events.outbox_account_events_mark_key() is
-    'Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody '
-    'can see it. Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. (Sluice: events in '
-    'events)';
 
 -- Lets polls keep the order of each key without waiting for publishers of others.
 create trigger sluice_mark_key
     before insert on events.outbox_account_events
     for each row
-    execute function events.outbox_account_events_mark_key();
+    execute function events_internal.outbox_account_events_mark_key();
 
 -- Events of outbox account_events that were past their retention while a group had not consumed them and was idle.
 -- From outboxes.account_events in the spec.
@@ -3294,13 +3094,9 @@ comment on table events.outbox_account_events_archive is
 create view events.outbox_account_events_cloudevents as
 select e.id,
        jsonb_strip_nulls(jsonb_build_object(
-           'specversion', '1.0',
-           'id', e.id::text,
-           'source', coalesce(e.headers ->> 'source', '/events/account_events'),
-           'type', e.event_type,
-           'subject', e.aggregate_id,
-           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'datacontenttype', 'application/json'
+           'specversion', '1.0', 'id', e.id::text, 'source', coalesce(e.headers ->> 'source', '/events/account_events'),
+           'type', e.event_type, 'subject', e.aggregate_id, 'datacontenttype', 'application/json',
+           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_account_events e;
 comment on view events.outbox_account_events_cloudevents is
@@ -3309,27 +3105,23 @@ comment on view events.outbox_account_events_cloudevents is
 -- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.account_events in the spec. The router reads the table itself through publication events_outbox_account_events.
 create view events.outbox_account_events_debezium as
-select e.id,
-       coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype,
-       e.aggregate_id as aggregateid,
-       e.event_type as type,
-       e.payload,
-       e.created_at as timestamp
+select e.id, coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype, e.aggregate_id as aggregateid,
+       e.event_type as type, e.payload, e.created_at as timestamp
 from events.outbox_account_events e;
 comment on view events.outbox_account_events_debezium is
     'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in '
     'events)';
 
-insert into events.pgt_outboxes (
+insert into events_internal.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
     ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
 ) values (
     'account_events', 'event', null, null, null, false, 'events', 'outbox_account_events', null, null,
     'aggregate_id', null, null, null, interval '168 hours', 'archive'
 );
-insert into events.pgt_tasks (task) values ('retention of outbox account_events');
+insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'bbe640c6996b607847b3aeed33383d46', 'plain');
+values ('events', '1.0.0', '652761e3984d81cadbe82e94d7e6c0b5', 'plain');
 select events.attach();
 
 commit;

@@ -11,31 +11,14 @@ begin
     with relation (schema_name, names, replaced) as (
         values
             ('sales', array[
-                'large_orders_last_xid', 'pgt_change_no', 'pgt_extension', 'pgt_open_setting', 'pgt_origin', 'pgt_refresh_history',
-                'pgt_refresh_history_started', 'pgt_source_config', 'pgt_source_reader', 'pgt_source_state', 'pgt_stream_table_config',
-                'pgt_stream_table_state', 'pgt_stream_tables', 'pgt_tasks', 'pgt_version_history'
+                'pgt_extension', 'pgt_refresh_history', 'pgt_refresh_history_started', 'pgt_stream_tables'
             ]::name[], false)
     ),
     routine (schema_name, names, replaced) as (
         values
             ('sales', array[
-                'after_restore', 'attach', 'best_customers_merge', 'best_customers_rebuild', 'changes_public_captured_payments_capture',
-                'changes_public_customers_capture', 'changes_public_orders_capture', 'check_stream_table', 'customer_payments_computed',
-                'customer_payments_merge', 'customer_payments_rebuild', 'detach', 'explain_st', 'get_refresh_history',
-                'large_orders_apply_pending', 'large_orders_maintain', 'large_orders_rebuild', 'now_public_orders_attach',
-                'now_public_orders_delete', 'now_public_orders_insert', 'now_public_orders_row', 'now_public_orders_truncate',
-                'now_public_orders_update', 'pgt_above', 'pgt_adopt', 'pgt_applied', 'pgt_as', 'pgt_attach_log', 'pgt_attach_stream_table',
-                'pgt_capture', 'pgt_catch_up', 'pgt_check_origin', 'pgt_commit', 'pgt_comparison', 'pgt_drop_own', 'pgt_drop_stream_table',
-                'pgt_enable', 'pgt_fill', 'pgt_fill_immediate', 'pgt_filling', 'pgt_fit', 'pgt_fit_stream_table', 'pgt_full_reason',
-                'pgt_go_live', 'pgt_gone', 'pgt_grants_on', 'pgt_is_own', 'pgt_lacks', 'pgt_log_fits', 'pgt_members', 'pgt_missing',
-                'pgt_note_version', 'pgt_own_statement', 'pgt_prune', 'pgt_raise_dependents', 'pgt_read_only', 'pgt_recompute_readers',
-                'pgt_refresh', 'pgt_refresh_immediate', 'pgt_refresh_in_order', 'pgt_refresh_order', 'pgt_require_keys',
-                'pgt_require_sources', 'pgt_restored', 'pgt_set_aside', 'pgt_source_changed', 'pgt_source_keyed', 'pgt_source_look',
-                'pgt_source_problem', 'pgt_source_shape', 'pgt_sources_fit', 'pgt_status', 'pgt_stream_table', 'pgt_stream_table_alert',
-                'pgt_swap', 'pgt_tick', 'pgt_time_was_up', 'pgt_trigger_missing', 'pgt_trim_history', 'pgt_type_labels', 'pgt_uncounted',
-                'pgt_waiting', 'pgt_waiting_of', 'pgt_watch_sources', 'present_public_orders', 'refresh_stream_table',
-                'resume_stream_table', 'run', 'tick', 'tick_once', 'unapplied_public_orders', 'unread_public_captured_payments',
-                'unread_public_customers', 'unread_public_orders', 'unread_sales_customer_payments'
+                'after_restore', 'attach', 'check_stream_table', 'detach', 'explain_st', 'get_refresh_history', 'pgt_status',
+                'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -120,6 +103,10 @@ begin
 end;
 $do$;
 
+-- The schema for everything that users neither call nor read. It must be new: then no name in it is taken.
+create schema sales_internal;
+comment on schema sales_internal is 'Made by Sluice extension sales.';
+
 -- The installed version of extension sales, and when it was installed: one row.
 create table sales.pgt_extension (
     name         text        not null primary key,
@@ -135,7 +122,7 @@ comment on table sales.pgt_extension is 'The installed version of extension sale
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
 -- attached: the version, by its digest, for which attach() has run.
-create table sales.pgt_origin (
+create table sales_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
@@ -143,16 +130,14 @@ create table sales.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table sales.pgt_origin is 'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. '
-    '(Sluice: sales in sales)';
-select pg_catalog.pg_extension_config_dump('sales.pgt_origin', '');
+select pg_catalog.pg_extension_config_dump('sales_internal.pgt_origin', '');
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no.
 --
 -- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
 --
 -- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
-create table sales.pgt_version_history (
+create table sales_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
     digest       text        not null,
@@ -161,23 +146,19 @@ create table sales.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table sales.pgt_version_history is
-    'The versions of extension sales that were installed in this database, one row each, in the order of no. (Sluice: sales in sales)';
-select pg_catalog.pg_extension_config_dump('sales.pgt_version_history', '');
+select pg_catalog.pg_extension_config_dump('sales_internal.pgt_version_history', '');
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
-create table sales.pgt_tasks (
+create table sales_internal.pgt_tasks (
     task        text        not null primary key,
     last_run_at timestamptz not null default '-infinity',
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table sales.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: sales in '
-    'sales)';
 
 -- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
 -- Reads pgt_origin.
-create function sales.pgt_restored()
+create function sales_internal.pgt_restored()
     returns boolean
     language sql
     stable
@@ -185,21 +166,17 @@ create function sales.pgt_restored()
 as $function$
     select exists (
         select
-        from sales.pgt_origin o, pg_control_system() c, pg_database d
+        from sales_internal.pgt_origin o, pg_control_system() c, pg_database d
         where d.datname = current_database()
           and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
     )
 $function$;
-comment on function sales.pgt_restored() is
-    'Whether the data here comes from another cluster or database, and after_restore() has not run yet. (Sluice: sales in sales)';
 
--- Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension's owner.
--- Indexes, and sequences that
--- a table owns, go by their table.
--- Reads pg_class, pg_depend, pg_description.
+-- Whether extension sales made a relation: it is in the internal schema, or its comment has the mark and its owner is the extension's.
+-- Reads pg_class, pg_description.
 --
 -- p_over: tables that stream tables are views on; a view that reads one is known by that, as users may comment on it.
-create function sales.pgt_is_own(p_relation regclass, p_over text[] default '{}')
+create function sales_internal.pgt_is_own(p_relation regclass, p_over text[] default '{}')
     returns boolean
     language sql
     stable
@@ -207,24 +184,11 @@ create function sales.pgt_is_own(p_relation regclass, p_over text[] default '{}'
 as $function$
     select exists (
         select
-        from (
-            select p_relation::oid
-            union all
-            select i.indrelid from pg_index i where i.indexrelid = p_relation
-            union all
-            select d.refobjid from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = p_relation and d.deptype in ('a', 'i')
-                and d.refobjsubid > 0
-        ) o (oid)
-        join pg_class c on c.oid = o.oid
-        where strpos(obj_description(o.oid, 'pg_class'), '(Sluice: sales in sales)') > 0
-              and c.relowner = (select x.relowner from pg_class x where x.oid = 'sales.pgt_origin'::regclass) -- others may have written it
-           or exists (
-               select
-               from pg_depend d
-               join pg_extension x on x.oid = d.refobjid
-               where d.classid = 'pg_class'::regclass and d.objid = o.oid and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e'
-                   and x.extname = 'sales'
-           )
+        from pg_class c
+        join pg_class o on o.oid = 'sales_internal.pgt_origin'::regclass
+        where c.oid = p_relation
+          and (c.relnamespace = o.relnamespace or c.relowner = o.relowner and
+              strpos(obj_description(c.oid, 'pg_class'), '(Sluice: sales in sales)') > 0)
     ) or exists (
         select
         from unnest(p_over) v (name)
@@ -233,34 +197,30 @@ as $function$
         where r.ev_class = p_relation
     )
 $function$;
-comment on function sales.pgt_is_own(regclass, text[]) is
-    'Whether extension sales made a relation: it is a member of the extension, or its comment has the mark and it is of the extension''s '
-    'owner. Indexes, and sequences that a table owns, go by their table. (Sluice: sales in sales)';
 
 -- Marks a table or view as made by extension sales.
 -- Writes its comment.
-create function sales.pgt_adopt(p_relation regclass)
+create function sales_internal.pgt_adopt(p_relation regclass)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    case (select c.relkind from pg_class c where c.oid = p_relation)
-        when 'v' then execute format('comment on view %s is %L', p_relation, '(Sluice: sales in sales)');
-        when 'r' then execute format('comment on table %s is %L', p_relation, '(Sluice: sales in sales)');
-        else null; -- it goes by its table
-    end case;
+    if (select c.relkind from pg_class c where c.oid = p_relation) = 'v' then
+        execute format('comment on view %s is %L', p_relation, '(Sluice: sales in sales)');
+    else
+        execute format('comment on table %s is %L', p_relation, '(Sluice: sales in sales)');
+    end if;
 end;
 $function$;
-comment on function sales.pgt_adopt(regclass) is 'Marks a table or view as made by extension sales. (Sluice: sales in sales)';
 
--- Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced.
+-- Whether a relation in a schema of users is missing. One that extension sales did not make is an error: it is neither used nor replaced.
 -- Reads pg_class, pgt_origin.
 --
 -- p_over: as pgt_is_own has it.
 --
 -- A dump without comments has no marks: until after_restore() has run, what has the name is taken for ours, and marked.
-create function sales.pgt_missing(p_relation text, variadic p_over text[] default '{}')
+create function sales_internal.pgt_missing(p_relation text, variadic p_over text[] default '{}')
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -274,10 +234,10 @@ declare
 begin
     if v_relation is null and to_regtype(p_relation) is null then
         return true;
-    elsif sales.pgt_is_own(v_relation, p_over) then
+    elsif sales_internal.pgt_is_own(v_relation, p_over) then
         return false;
-    elsif sales.pgt_restored() then
-        perform sales.pgt_adopt(v_relation);
+    elsif sales_internal.pgt_restored() then
+        perform sales_internal.pgt_adopt(v_relation);
         return false;
     end if;
     raise exception using
@@ -288,15 +248,12 @@ begin
             'comment with (Sluice: sales in sales).';
 end;
 $function$;
-comment on function sales.pgt_missing(text, text[]) is
-    'Tells whether a relation is missing. One that extension sales did not make is an error: it is neither used nor replaced. (Sluice: '
-    'sales in sales)';
 
--- Drops a relation, if it is there and extension sales made it.
+-- Drops a table or view, if it is there and extension sales made it.
 -- Reads pg_class.
 --
 -- p_over: as pgt_is_own has it.
-create function sales.pgt_drop_own(p_relation text, variadic p_over text[] default '{}')
+create function sales_internal.pgt_drop_own(p_relation text, variadic p_over text[] default '{}')
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -304,36 +261,29 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if not sales.pgt_is_own(v_relation, p_over) and not sales.pgt_restored() then
+    if not sales_internal.pgt_is_own(v_relation, p_over) and not sales_internal.pgt_restored() then
         if v_relation is not null then
             raise notice '% stays: extension % did not make it', p_relation, 'sales';
         end if;
         return;
     end if;
-    case (select c.relkind from pg_class c where c.oid = v_relation)
-        when 'v' then execute format('drop view %s', v_relation);
-        when 'S' then execute format('drop sequence %s', v_relation);
-        when 'i' then execute format('drop index %s', v_relation);
-        when 'r' then execute format('drop table %s', v_relation);
-        else null; -- it is not there
-    end case;
+    if (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
+        execute format('drop view %s', v_relation);
+    elsif v_relation is not null then
+        execute format('drop table %s', v_relation);
+    end if;
 end;
 $function$;
-comment on function sales.pgt_drop_own(text, text[]) is
-    'Drops a relation, if it is there and extension sales made it. (Sluice: sales in sales)';
 
 -- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
 -- notes.
-create sequence sales.pgt_change_no as bigint cache 1;
-comment on sequence sales.pgt_change_no is
-    'Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh '
-    'notes. (Sluice: sales in sales)';
+create sequence sales_internal.pgt_change_no as bigint cache 1;
 
 -- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what
 -- differs between them.
 --
 -- Names of relations are as regclass reads them, functions are in the extension's schema, and lists of columns and conditions are SQL.
-create table sales.pgt_stream_table_config (
+create table sales_internal.pgt_stream_table_config (
     stream_table       text not null primary key, -- schema.name
     pgt_schema         name not null,
     pgt_name           name not null,
@@ -384,9 +334,6 @@ create table sales.pgt_stream_table_config (
     path_tables        text[],           -- what the group reads besides, without a change log
     path_foreign       text              -- one of these whose changes no transaction of this database shows
 );
-comment on table sales.pgt_stream_table_config is
-    'The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what '
-    'differs between them. (Sluice: sales in sales)';
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
 --
@@ -400,7 +347,7 @@ comment on table sales.pgt_stream_table_config is
 -- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
 --
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
-create table sales.pgt_stream_table_state (
+create table sales_internal.pgt_stream_table_state (
     stream_table       text        not null primary key,
     seen               pg_snapshot,
     own_xid            xid8,
@@ -415,15 +362,13 @@ create table sales.pgt_stream_table_state (
     logged             boolean     not null default false,
     unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
-comment on table sales.pgt_stream_table_state is
-    'How far each stream table has come: its frontier, and how its refreshes went. (Sluice: sales in sales)';
 
 -- What stream tables read.
 --
 -- columns: that any of them reads; null: not known. keyed: rows of one of them are found by its key.
 -- kind: table, view, or other for what is read anew each time. change_log: null where no refresh follows its
 -- changes; pending: null where no stream table in immediate mode does.
-create table sales.pgt_source_config (
+create table sales_internal.pgt_source_config (
     source        text    not null primary key, -- schema.name
     source_schema name    not null,
     source_name   name    not null,
@@ -442,14 +387,13 @@ create table sales.pgt_source_config (
     always        name[]  not null, -- those that fire for statements of replicas, too
     readers       text[]  not null  -- stream tables
 );
-comment on table sales.pgt_source_config is 'What stream tables read. (Sluice: sales in sales)';
 
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
 -- unique_on: those
 -- that no two rows share, by which rows are found; alike: those of which equal values are the same.
-create table sales.pgt_source_reader (
+create table sales_internal.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
     columns      name[],
@@ -459,9 +403,6 @@ create table sales.pgt_source_reader (
     alike        name[] not null,
     primary key (source, stream_table)
 );
-comment on table sales.pgt_source_reader is
-    'What each stream table takes for granted of what it reads: the next one may read other columns of the same table. (Sluice: sales in '
-    'sales)';
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
@@ -469,7 +410,7 @@ comment on table sales.pgt_source_reader is
 -- problems: by the stream tables that it keeps from being refreshed, why, and what to do.
 -- look: a digest that is cheaper to make, from when it had this shape; null: compare the shape.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
-create table sales.pgt_source_state (
+create table sales_internal.pgt_source_state (
     source     text        not null primary key,
     shape      text,
     look       text,
@@ -477,8 +418,6 @@ create table sales.pgt_source_state (
     problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
 );
-comment on table sales.pgt_source_state is
-    'What each source was when it was looked at last, so that changes of it are found that no trigger sees. (Sluice: sales in sales)';
 
 -- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
 --
@@ -504,13 +443,13 @@ state as materialized (
            s.consecutive_errors,
            coalesce(p.problem, s.last_error) as last_error,
            s.suspended_at
-    from sales.pgt_stream_table_config c
-    join sales.pgt_stream_table_state s using (stream_table)
+    from sales_internal.pgt_stream_table_config c
+    join sales_internal.pgt_stream_table_state s using (stream_table)
     -- What is wrong with its sources.
     left join lateral (
         select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
-        from sales.pgt_source_state f
+        from sales_internal.pgt_source_state f
         where f.problems ? c.stream_table
     ) p on true
 ),
@@ -518,12 +457,12 @@ state as materialized (
 behind (stream_table, comes_from) as (
     select r.stream_table, r.source
     from state s
-    join sales.pgt_source_reader r on r.source = s.stream_table
+    join sales_internal.pgt_source_reader r on r.source = s.stream_table
     where s.status in ('failing', 'suspended')
     union
     select r.stream_table, b.comes_from
     from behind b
-    join sales.pgt_source_reader r on r.source = b.stream_table
+    join sales_internal.pgt_source_reader r on r.source = b.stream_table
 )
 select s.pgt_name,
        s.pgt_schema,
@@ -574,32 +513,27 @@ create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_ta
 --
 -- Which of the two is meant is settled when a capture function is planned, and planned anew after each ALTER TABLE; both are inlined
 -- and cost nothing then.
-create function sales.pgt_fit(p_value anyelement, p_as anyelement, p_rank integer)
+create function sales_internal.pgt_fit(p_value anyelement, p_as anyelement, p_rank integer)
     returns anyelement
     language sql
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_fit(anyelement, anyelement, int4) is
-    'Gives p_value where it is of the type of p_as, which is what a change log stores. (Sluice: sales in sales)';
 
 -- Gives p_as, a null, where p_value is of another type than the change log stores: its column's type was altered since.
 -- From the capture functions. The writer goes on; the next refresh finds the alteration and recomputes.
-create function sales.pgt_fit(p_value anyelement, p_as anycompatible, p_rank bigint)
+create function sales_internal.pgt_fit(p_value anyelement, p_as anycompatible, p_rank bigint)
     returns anycompatible
     language sql
     immutable
     parallel safe
 as $function$select $2$function$;
-comment on function sales.pgt_fit(anyelement, anycompatible, int8) is
-    'Gives p_as, a null, where p_value is of another type than the change log stores: its column''s type was altered since. (Sluice: sales '
-    'in sales)';
 
 -- Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error.
 -- Reads pg_trigger.
 --
 -- p_arguments: one with other arguments is missing; null: any will do.
-create function sales.pgt_trigger_missing(p_table regclass, p_trigger name, p_arguments text[] default null)
+create function sales_internal.pgt_trigger_missing(p_table regclass, p_trigger name, p_arguments text[] default null)
     returns boolean
     language plpgsql
     stable
@@ -609,7 +543,7 @@ declare
     v_trigger record;
 begin
     select t.tgfoid::regprocedure as function,
-           p.pronamespace = 'sales'::regnamespace as own,
+           p.pronamespace = 'sales_internal'::regnamespace as own,
            array(
                select a.argument
                from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) a (argument)
@@ -631,13 +565,10 @@ begin
         hint = 'Rename or drop it, or give the extension another name.';
 end;
 $function$;
-comment on function sales.pgt_trigger_missing(regclass, name, text[]) is
-    'Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error. '
-    '(Sluice: sales in sales)';
 
 -- Lists a table, its partitions and what inherits from it, each once.
 -- Reads pg_inherits.
-create function sales.pgt_members(p_table oid)
+create function sales_internal.pgt_members(p_table oid)
     returns setof oid
     language plpgsql
     stable
@@ -657,14 +588,12 @@ begin
     from below b;
 end;
 $function$;
-comment on function sales.pgt_members(oid) is
-    'Lists a table, its partitions and what inherits from it, each once. (Sluice: sales in sales)';
 
 -- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from
 -- it is a
 -- partition of or inherits from.
 -- Reads pg_inherits.
-create function sales.pgt_above(p_table oid)
+create function sales_internal.pgt_above(p_table oid)
     returns setof oid
     language plpgsql
     stable
@@ -675,7 +604,7 @@ begin
     return query
     with recursive above (member, level) as (
         select m.member, 0
-        from sales.pgt_members(p_table) m (member)
+        from sales_internal.pgt_members(p_table) m (member)
         union
         select i.inhparent, a.level + 1
         from above a
@@ -683,20 +612,17 @@ begin
     )
     select a.member
     from above a
-    where a.member not in (select sales.pgt_members(p_table))
+    where a.member not in (select sales_internal.pgt_members(p_table))
     group by a.member
     order by max(a.level) desc, a.member;
 end;
 $function$;
-comment on function sales.pgt_above(oid) is
-    'Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits '
-    'from it is a partition of or inherits from. (Sluice: sales in sales)';
 
 -- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this
 -- order, and no
 -- others. A column that the source has lost does no harm: what does not read it goes on.
 -- Reads pg_attribute, pgt_source_config.
-create function sales.pgt_log_fits(p_source text, p_log text, p_columns name[])
+create function sales_internal.pgt_log_fits(p_source text, p_log text, p_columns name[])
     returns boolean
     language sql
     stable
@@ -723,16 +649,13 @@ as $function$
         where a.attrelid = to_regclass(p_log) and a.attnum > 0 and not a.attisdropped
           and a.attname not in ('__no', '__xid', '__mult')
     )
-    from sales.pgt_source_config c
+    from sales_internal.pgt_source_config c
     where c.source = p_source;
 $function$;
-comment on function sales.pgt_log_fits(text, text, name[]) is
-    'Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this '
-    'order, and no others. A column that the source has lost does no harm: what does not read it goes on. (Sluice: sales in sales)';
 
 -- The labels of an enum, or of the one that a type's elements or values are of; null if there is none.
 -- Reads pg_type, pg_enum.
-create function sales.pgt_type_labels(p_type oid)
+create function sales_internal.pgt_type_labels(p_type oid)
     returns text
     language plpgsql
     stable
@@ -747,8 +670,6 @@ begin
     );
 end;
 $function$;
-comment on function sales.pgt_type_labels(oid) is
-    'The labels of an enum, or of the one that a type''s elements or values are of; null if there is none. (Sluice: sales in sales)';
 
 -- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
 -- rewritten, the change log and the table for what is pending.
@@ -761,7 +682,7 @@ comment on function sales.pgt_type_labels(oid) is
 -- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second
 -- digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
 -- where rows are now, whatever the snapshot: one that is older finds no rows there.
-create function sales.pgt_source_shape(c sales.pgt_source_config)
+create function sales_internal.pgt_source_shape(c sales_internal.pgt_source_config)
     returns text
     language plpgsql
     stable
@@ -772,7 +693,7 @@ declare
 begin
     with member as materialized (
         select r.*
-        from sales.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
+        from sales_internal.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
         join pg_class r on r.oid = m.oid
     ),
     line (part) as (
@@ -786,7 +707,7 @@ begin
         union all
         select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated,
             a.attnotnull,
-            case when not c.made then a.xmin end, case when a.atttypid >= 16384 then sales.pgt_type_labels(a.atttypid) end)
+            case when not c.made then a.xmin end, case when a.atttypid >= 16384 then sales_internal.pgt_type_labels(a.atttypid) end)
         from member m
         join pg_attribute a on a.attrelid = m.oid
         where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
@@ -800,7 +721,7 @@ begin
         join pg_trigger t on t.tgrelid = m.oid
         join pg_proc p on p.oid = t.tgfoid
         where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and
-            p.pronamespace = 'sales'::regnamespace
+            p.pronamespace = 'sales_internal'::regnamespace
         union all
         select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
         from member m
@@ -819,9 +740,6 @@ begin
     return v_shape;
 end;
 $function$;
-comment on function sales.pgt_source_shape(sales.pgt_source_config) is
-    'Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were '
-    'rewritten, the change log and the table for what is pending. (Sluice: sales in sales)';
 
 -- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the
 -- shape.
@@ -830,7 +748,7 @@ comment on function sales.pgt_source_shape(sales.pgt_source_config) is
 --
 -- A row of these that was changed has another place (ctid) or was written by another transaction (xmin). The file is the present one,
 -- whatever the snapshot: to an older one the table would seem empty.
-create function sales.pgt_source_look(c sales.pgt_source_config)
+create function sales_internal.pgt_source_look(c sales_internal.pgt_source_config)
     returns text
     language plpgsql
     stable
@@ -850,7 +768,7 @@ begin
             order by i.inhseqno
         ),
         array(
-            select row(a.ctid, a.xmin, case when a.atttypid >= 16384 then sales.pgt_type_labels(a.atttypid) end) -- made by users
+            select row(a.ctid, a.xmin, case when a.atttypid >= 16384 then sales_internal.pgt_type_labels(a.atttypid) end) -- made by users
             from pg_attribute a
             where a.attrelid = r.oid and a.attnum > 0
             order by a.attnum
@@ -875,13 +793,10 @@ begin
     return v_look;
 end;
 $function$;
-comment on function sales.pgt_source_look(sales.pgt_source_config) is
-    'Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is '
-    'the shape. Null for a table with others below it, whose shape has to be looked at. (Sluice: sales in sales)';
 
 -- Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.
 -- Reads pg_class, pg_index, pg_attribute, pg_inherits.
-create function sales.pgt_source_keyed(c sales.pgt_source_config, needs sales.pgt_source_reader)
+create function sales_internal.pgt_source_keyed(c sales_internal.pgt_source_config, needs sales_internal.pgt_source_reader)
     returns boolean
     language sql
     stable
@@ -901,14 +816,11 @@ as $function$
           and (r.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = r.oid))
     );
 $function$;
-comment on function sales.pgt_source_keyed(sales.pgt_source_config, sales.pgt_source_reader) is
-    'Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives. (Sluice: sales in '
-    'sales)';
 
 -- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
 -- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
-create function sales.pgt_source_problem(
-    c sales.pgt_source_config, needs sales.pgt_source_reader, out problem text, out hint text
+create function sales_internal.pgt_source_problem(
+    c sales_internal.pgt_source_config, needs sales_internal.pgt_source_reader, out problem text, out hint text
 )
     language plpgsql
     stable
@@ -919,10 +831,10 @@ declare
     v_name      text := format('%I.%I', c.source_schema, c.source_name);
     v_table     oid := to_regclass(v_name)::oid;
     v_kind      "char" := (select r.relkind from pg_class r where r.oid = v_table);
-    v_noted     jsonb := coalesce((select s.noted from sales.pgt_source_state s where s.source = c.source), '{}');
+    v_noted     jsonb := coalesce((select s.noted from sales_internal.pgt_source_state s where s.source = c.source), '{}');
     v_followed  boolean := coalesce(c.change_log, c.pending) is not null;
     v_immediate boolean := exists (
-        select from sales.pgt_stream_table_config t where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
+        select from sales_internal.pgt_stream_table_config t where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
     );
     v_or        text := ', or change the spec or its DDL to match the catalog, generate and apply.';
 begin
@@ -951,7 +863,7 @@ begin
         union all
         select 2, a.place, format('rows of source %s are written through table %s now, which no trigger sees', c.source, a.above::regclass),
                'Detach it from that' || v_or
-        from sales.pgt_above(v_table) with ordinality a (above, place)
+        from sales_internal.pgt_above(v_table) with ordinality a (above, place)
         where v_immediate and not c.made and not c.part
         union all
         select 3, w.place, format('source %s has no column %s', c.source, w.name) || coalesce(', which was renamed to ' || a.attname, ''),
@@ -976,7 +888,7 @@ begin
         -- What refreshes recomputes then; writers cannot.
         select 6, 0, format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', ')),
                'Make one again, on no table that others inherit from' || v_or
-        where v_immediate and not sales.pgt_source_keyed(c, needs)
+        where v_immediate and not sales_internal.pgt_source_keyed(c, needs)
         union all
         select 7, a.attnum, format('values of column %s of source %s may be equal and not the same now, by its collation', a.attname,
             c.source),
@@ -1007,7 +919,7 @@ begin
                format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for everybody.',
                    v_name, w.rolname)
         from pg_class r
-        join pg_class own on own.oid = 'sales.pgt_source_config'::regclass
+        join pg_class own on own.oid = 'sales_internal.pgt_source_config'::regclass
         join pg_roles w on w.oid = own.relowner
         where r.oid = v_table and c.pending is not null and r.relrowsecurity and not w.rolsuper and not w.rolbypassrls
           and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'))
@@ -1016,13 +928,10 @@ begin
     limit 1;
 end;
 $function$;
-comment on function sales.pgt_source_problem(sales.pgt_source_config, sales.pgt_source_reader) is
-    'Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well. (Sluice: sales in '
-    'sales)';
 
 -- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
 -- Writes the table's triggers.
-create function sales.pgt_enable(p_table regclass, p_trigger name, p_state "char")
+create function sales_internal.pgt_enable(p_table regclass, p_trigger name, p_state "char")
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1035,15 +944,13 @@ begin
     end case;
 end;
 $function$;
-comment on function sales.pgt_enable(regclass, name, "char") is
-    'Enables a trigger for what fires it: O the statements of users, R those of replicas, A both. (Sluice: sales in sales)';
 
 -- Gives the triggers of a source to what is below it, and takes them from what no longer is.
 -- Reads pgt_source_config, pg_trigger, pg_inherits; writes tables of the users'.
 --
 -- A statement fires the triggers of the table that it names, and of no other: not of the root when it names a partition. Row triggers
 -- of a partitioned table are given to partitions by PostgreSQL itself.
-create function sales.pgt_capture(p_table regclass)
+create function sales_internal.pgt_capture(p_table regclass)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1056,7 +963,7 @@ declare
 begin
     select c.triggers, c.always
     into v_triggers, v_always
-    from sales.pgt_source_config c
+    from sales_internal.pgt_source_config c
     where to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_table;
 
     -- Where a trigger was disabled, or enabled for more: ENABLE TRIGGER USER has those for replicas fire too, and rows are logged twice.
@@ -1071,10 +978,11 @@ begin
                 else 'O'
             end::"char"
         ) w (state)
-        where t.tgrelid in (select sales.pgt_members(p_table))
-          and t.tgenabled <> w.state and t.tgname = any (v_triggers) and not t.tgisinternal and p.pronamespace = 'sales'::regnamespace
+        where t.tgrelid in (select sales_internal.pgt_members(p_table))
+          and t.tgenabled <> w.state and t.tgname = any (v_triggers) and not t.tgisinternal and p.pronamespace =
+              'sales_internal'::regnamespace
     loop
-        perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
+        perform sales_internal.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
     end loop;
 
     -- Where it is missing. Clauses are arrays of constants, since plpgsql_check takes any text for what somebody else wrote.
@@ -1104,7 +1012,7 @@ begin
         join pg_proc p on p.oid = t.tgfoid
         cross join lateral (
             select b.member
-            from sales.pgt_members(p_table) b (member)
+            from sales_internal.pgt_members(p_table) b (member)
         ) m
         join pg_class l on l.oid = m.member
         where t.tgrelid = p_table
@@ -1112,7 +1020,7 @@ begin
           and l.relkind in ('r', 'p')
           and t.tgname = any (v_triggers)
           and not t.tgisinternal
-          and p.pronamespace = 'sales'::regnamespace
+          and p.pronamespace = 'sales_internal'::regnamespace
           and not (r.relkind = 'p' and t.tgtype::integer & 1 <> 0)
           and not exists (
               select
@@ -1122,12 +1030,12 @@ begin
         order by m.member, t.tgname
     loop
         -- which is an error if others have it
-        continue when not sales.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments);
+        continue when not sales_internal.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments);
         execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
             v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '),
                 v_trigger.function,
             (select string_agg(quote_literal(a.argument), ', ') from unnest(v_trigger.arguments) a (argument)));
-        perform sales.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
+        perform sales_internal.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
     end loop;
 
     -- Where it no longer belongs: a partition that was detached, a table that another took the place of.
@@ -1136,8 +1044,8 @@ begin
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
         where t.tgname = any (v_triggers)
-          and p.pronamespace = 'sales'::regnamespace
-          and t.tgrelid not in (select sales.pgt_members(p_table))
+          and p.pronamespace = 'sales_internal'::regnamespace
+          and t.tgrelid not in (select sales_internal.pgt_members(p_table))
           and t.tgparentid = 0
           and not t.tgisinternal
     loop
@@ -1145,8 +1053,6 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_capture(regclass) is
-    'Gives the triggers of a source to what is below it, and takes them from what no longer is. (Sluice: sales in sales)';
 
 -- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are
 -- recomputed. What keeps
@@ -1154,33 +1060,33 @@ comment on function sales.pgt_capture(regclass) is
 -- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
 --
 -- Triggers are made under a lock that waits for those who write the table, and keeps others waiting for five seconds at most.
-create function sales.pgt_source_changed(p_source text)
+create function sales_internal.pgt_source_changed(p_source text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set lock_timeout = '5s'
 as $function$
 declare
-    c          sales.pgt_source_config;
+    c          sales_internal.pgt_source_config;
     v_table    oid;
     v_shape    text;
     v_seen     boolean;
     v_problems jsonb;
     v_well     boolean; -- for one of its readers
 begin
-    select s.* into c from sales.pgt_source_config s where s.source = p_source;
+    select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
     v_seen := current_setting('transaction_isolation') = 'read committed';
     if not v_seen then
         -- What this transaction itself altered, or truncated, it sees; and that others truncated it, if it began afterwards.
-        v_shape := sales.pgt_source_shape(c);
+        v_shape := sales_internal.pgt_source_shape(c);
         select bool_or(age(r.xmin) <= age(pg_current_xact_id()::xid))
             or bool_and(r.relfilenode = coalesce(pg_relation_filenode(r.oid), 0)) and split_part(v_shape, ' ', 1) = (
                 select split_part(s.shape, ' ', 1)
-                from sales.pgt_source_state s
+                from sales_internal.pgt_source_state s
                 where s.source = p_source
             )
         into v_seen
-        from sales.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
+        from sales_internal.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
         join pg_class r on r.oid = m.oid;
     end if;
     if v_seen is not true then
@@ -1190,31 +1096,31 @@ begin
             detail = 'What reads it must be recomputed from what is there now.',
             hint = 'Refresh in a transaction that is READ COMMITTED.';
     end if;
-    insert into sales.pgt_source_state (source) values (p_source) on conflict (source) do nothing;
-    perform from sales.pgt_source_state s where s.source = p_source for update;
+    insert into sales_internal.pgt_source_state (source) values (p_source) on conflict (source) do nothing;
+    perform from sales_internal.pgt_source_state s where s.source = p_source for update;
     -- Another session may have done it meanwhile.
-    v_shape := sales.pgt_source_shape(c);
-    if v_shape = (select s.shape from sales.pgt_source_state s where s.source = p_source) then
+    v_shape := sales_internal.pgt_source_shape(c);
+    if v_shape = (select s.shape from sales_internal.pgt_source_state s where s.source = p_source) then
         return;
     end if;
 
     select coalesce(jsonb_object_agg(r.stream_table, jsonb_build_array(p.problem, p.hint)) filter (where p.problem is not null), '{}'),
            bool_or(p.problem is null)
     into v_problems, v_well
-    from sales.pgt_source_reader r
-    cross join sales.pgt_source_problem(c, r) p
+    from sales_internal.pgt_source_reader r
+    cross join sales_internal.pgt_source_problem(c, r) p
     where r.source = p_source;
     v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     if v_well then
         begin
             if c.change_log is not null then
-                perform sales.pgt_attach_log(p_source);
+                perform sales_internal.pgt_attach_log(p_source);
             end if;
             if c.attach_function is not null then
-                execute format('select %I.%I()', 'sales', c.attach_function);
+                execute format('select %I.%I()', 'sales_internal', c.attach_function);
             end if;
             if coalesce(c.change_log, c.pending) is not null and not c.made then
-                perform sales.pgt_capture(v_table);
+                perform sales_internal.pgt_capture(v_table);
             end if;
         exception when others then
             v_well := false;
@@ -1234,10 +1140,10 @@ begin
                 where not v_problems ? r.reader
             );
         end;
-        v_shape := case when v_well then sales.pgt_source_shape(c) end;
+        v_shape := case when v_well then sales_internal.pgt_source_shape(c) end;
     end if;
 
-    update sales.pgt_source_state s
+    update sales_internal.pgt_source_state s
     set shape = v_shape,
         look = null,
         problems = v_problems,
@@ -1249,19 +1155,16 @@ begin
                 where a.attrelid = v_table and a.attname = any (c.columns)
             ) else s.noted end
     where s.source = p_source;
-    update sales.pgt_stream_table_state t
+    update sales_internal.pgt_stream_table_state t
     set seen = null, own_xid = null, own_no = null, refit = true,
         unkeyed = array_remove(t.unkeyed, p_source) || array(
             select r.source
-            from sales.pgt_source_reader r
-            where r.source = p_source and r.stream_table = t.stream_table and not sales.pgt_source_keyed(c, r)
+            from sales_internal.pgt_source_reader r
+            where r.source = p_source and r.stream_table = t.stream_table and not sales_internal.pgt_source_keyed(c, r)
         )
     where t.stream_table = any (c.readers);
 end;
 $function$;
-comment on function sales.pgt_source_changed(text) is
-    'Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are '
-    'recomputed. What keeps one of them from being refreshed is noted with what to do. (Sluice: sales in sales)';
 
 -- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
@@ -1270,7 +1173,7 @@ comment on function sales.pgt_source_changed(text) is
 -- and what
 -- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot
 -- nothing is tried again.
-create function sales.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
+create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1280,7 +1183,7 @@ declare
 begin
     for v_source in
         select c.source_schema, c.source_name
-        from sales.pgt_source_config c
+        from sales_internal.pgt_source_config c
         where p_stream_table = any (c.readers) and (
             select r.relkind
             from pg_class r
@@ -1299,9 +1202,9 @@ begin
     -- Mostly all is as it was, which a look tells.
     for v_source in
         select c as config, c.source, s.shape
-        from sales.pgt_source_config c
-        left join sales.pgt_source_state s using (source)
-        where p_stream_table = any (c.readers) and (s.look is null or s.look is distinct from sales.pgt_source_look(c))
+        from sales_internal.pgt_source_config c
+        left join sales_internal.pgt_source_state s using (source)
+        where p_stream_table = any (c.readers) and (s.look is null or s.look is distinct from sales_internal.pgt_source_look(c))
           and (p_patient or s.shape is not null or not coalesce(s.problems, '{}') ? p_stream_table
               or current_setting('transaction_isolation') = 'read committed' and (
                   s.problems -> p_stream_table ->> 2 is distinct from '55P03'
@@ -1309,37 +1212,35 @@ begin
               ))
         order by c.source
     loop
-        if sales.pgt_source_shape(v_source.config) is distinct from v_source.shape then
-            perform sales.pgt_source_changed(v_source.source);
-        elsif sales.pgt_source_look(v_source.config) is not null and current_setting('transaction_isolation') = 'read committed' then
+        if sales_internal.pgt_source_shape(v_source.config) is distinct from v_source.shape then
+            perform sales_internal.pgt_source_changed(v_source.source);
+        elsif sales_internal.pgt_source_look(v_source.config) is not null and current_setting('transaction_isolation') = 'read committed'
+            then
             -- In one statement, so that both are of the same moment; nobody is kept waiting for it.
-            update sales.pgt_source_state s
-            set look = sales.pgt_source_look(v_source.config)
+            update sales_internal.pgt_source_state s
+            set look = sales_internal.pgt_source_look(v_source.config)
             where s.source = (
                 select u.source
-                from sales.pgt_source_state u
+                from sales_internal.pgt_source_state u
                 where u.source = v_source.source
                 for update skip locked
             )
-              and s.shape = sales.pgt_source_shape(v_source.config);
+              and s.shape = sales_internal.pgt_source_shape(v_source.config);
         end if;
     end loop;
 
     return not exists (
         select
-        from sales.pgt_source_config c
-        join sales.pgt_source_state s using (source)
+        from sales_internal.pgt_source_config c
+        join sales_internal.pgt_source_state s using (source)
         where p_stream_table = any (c.readers) and s.problems ? p_stream_table
     );
 end;
 $function$;
-comment on function sales.pgt_sources_fit(text, bool) is
-    'Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on. '
-    '(Sluice: sales in sales)';
 
 -- Raises what keeps a stream table from being refreshed, if its sources do not fit.
 -- Reads pgt_source_config, pgt_source_state.
-create function sales.pgt_require_sources(p_stream_table text)
+create function sales_internal.pgt_require_sources(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1347,13 +1248,13 @@ as $function$
 declare
     v_state record;
 begin
-    if sales.pgt_sources_fit(p_stream_table) then
+    if sales_internal.pgt_sources_fit(p_stream_table) then
         return;
     end if;
     select s.problems -> p_stream_table ->> 0 as problem, s.problems -> p_stream_table ->> 1 as hint
     into v_state
-    from sales.pgt_source_config c
-    join sales.pgt_source_state s using (source)
+    from sales_internal.pgt_source_config c
+    join sales_internal.pgt_source_state s using (source)
     where p_stream_table = any (c.readers) and s.problems ? p_stream_table
     order by c.source
     limit 1;
@@ -1364,29 +1265,27 @@ begin
         hint = v_state.hint;
 end;
 $function$;
-comment on function sales.pgt_require_sources(text) is
-    'Raises what keeps a stream table from being refreshed, if its sources do not fit. (Sluice: sales in sales)';
 
 -- Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its
 -- refreshes.
 -- Reads pgt_source_config; writes the change log and the triggers of the source.
-create function sales.pgt_attach_log(p_source text)
+create function sales_internal.pgt_attach_log(p_source text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    c           sales.pgt_source_config;
+    c           sales_internal.pgt_source_config;
     v_table     regclass;
     v_statement text;
     v_each      boolean;
     v_trigger   record;
 begin
-    select s.* into c from sales.pgt_source_config s where s.source = p_source;
+    select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
     v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
     -- A log of other columns is of no use: its readers are recomputed.
-    if not sales.pgt_missing(c.change_log) and not sales.pgt_log_fits(p_source, c.change_log, c.log_columns) then
+    if to_regclass(c.change_log) is not null and not sales_internal.pgt_log_fits(p_source, c.change_log, c.log_columns) then
         execute format('drop table %s', c.change_log::regclass);
     end if;
     if to_regclass(c.change_log) is null then
@@ -1395,19 +1294,17 @@ begin
             -- text.
             format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
                 c.change_log, case when c.made then 'bigint' else 'smallint' end, (
-                    select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales',
+                    select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales_internal',
                         coalesce('t.' || quote_ident(a.attname), 'null::text'), l.name), '' order by l.place)
                     from unnest(c.log_columns) with ordinality l (name, place)
                     left join pg_attribute a on a.attrelid = v_table and a.attname = l.name and a.attnum > 0 and not a.attisdropped
                 ), v_table),
             format('alter table %s alter __no set default nextval(%L), alter __no set not null,
                 alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null', c.change_log,
-                    'sales.pgt_change_no'::regclass),
+                    'sales_internal.pgt_change_no'::regclass),
             -- New rows are beyond a transaction; so are rows that may be pruned.
             format('create index %I on %s (__xid)', c.log_indexes[1], c.change_log),
-            format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], c.change_log),
-            format('comment on table %s is %L', c.change_log,
-                format('Signed rows by which %I.%I changed. ', c.source_schema, c.source_name) || '(Sluice: sales in sales)')
+            format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], c.change_log)
         ] loop
             execute v_statement;
         end loop;
@@ -1417,7 +1314,7 @@ begin
     end if;
 
     -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
-    v_each := exists (select from sales.pgt_above(v_table));
+    v_each := exists (select from sales_internal.pgt_above(v_table));
     for v_trigger in
         select t.name, t.event, t.sees
         from (values
@@ -1429,36 +1326,34 @@ begin
     loop
         if v_each and v_trigger.event <> 'truncate' then
             execute format('drop trigger if exists %I on %s', v_trigger.name, v_table);
-        elsif sales.pgt_trigger_missing(v_table, v_trigger.name) then
+        elsif sales_internal.pgt_trigger_missing(v_table, v_trigger.name) then
             for v_statement in
                 select format('create trigger %I after %s on %s %s for each statement execute function %I.%I()',
-                    v_trigger.name, v_trigger.event, v_table, v_trigger.sees, 'sales', c.capture)
+                    v_trigger.name, v_trigger.event, v_table, v_trigger.sees, 'sales_internal', c.capture)
             loop
                 execute v_statement;
             end loop;
             if v_trigger.event = 'truncate' then
-                perform sales.pgt_enable(v_table, v_trigger.name, 'A');
+                perform sales_internal.pgt_enable(v_table, v_trigger.name, 'A');
             end if;
         end if;
     end loop;
-    if sales.pgt_trigger_missing(v_table, c.triggers[5], case when v_each then array['each'] else '{}' end) then
+    if sales_internal.pgt_trigger_missing(v_table, c.triggers[5], case when v_each then array['each'] else '{}' end) then
         execute format('create or replace trigger %I after insert or update or delete on %s for each row execute function %I.%I(%s)',
-            c.triggers[5], v_table, 'sales', c.capture, case when v_each then '''each''' else '' end);
-        perform sales.pgt_enable(v_table, c.triggers[5], case when v_each then 'A' else 'R' end::"char");
+            c.triggers[5], v_table, 'sales_internal', c.capture, case when v_each then '''each''' else '' end);
+        perform sales_internal.pgt_enable(v_table, c.triggers[5], case when v_each then 'A' else 'R' end::"char");
     end if;
     -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
     -- They lack
     -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
-    if exists (select from pg_class r where r.oid = v_table and r.relkind = 'p') and sales.pgt_trigger_missing(v_table, c.triggers[6]) then
+    if exists (select from pg_class r where r.oid = v_table and r.relkind = 'p') and
+        sales_internal.pgt_trigger_missing(v_table, c.triggers[6]) then
         execute format('create trigger %I before insert on %s for each row when (false) execute function %I.%I()',
-            c.triggers[6], v_table, 'sales', c.capture);
-        perform sales.pgt_enable(v_table, c.triggers[6], 'R');
+            c.triggers[6], v_table, 'sales_internal', c.capture);
+        perform sales_internal.pgt_enable(v_table, c.triggers[6], 'R');
     end if;
 end;
 $function$;
-comment on function sales.pgt_attach_log(text) is
-    'Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its '
-    'refreshes. (Sluice: sales in sales)';
 
 -- Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not
 -- stand.
@@ -1466,8 +1361,8 @@ comment on function sales.pgt_attach_log(text) is
 --
 -- p_snapshot and p_change_no are from the statement that applied it: what it did not see is new to the next one.
 -- p_reason: why it must be recomputed, if it must. p_unfound: how many rows to delete were not stored.
-create function sales.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null, p_unfound
-    bigint default 0)
+create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null,
+    p_unfound bigint default 0)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1482,7 +1377,7 @@ begin
             detail = format('%s rows were not there.', p_unfound),
             hint = 'Something else wrote to it, or a source changed without its triggers.';
     end if;
-    update sales.pgt_stream_table_state s
+    update sales_internal.pgt_stream_table_state s
     set seen = p_snapshot,
         own_xid = pg_current_xact_id(),
         own_no = p_change_no,
@@ -1492,13 +1387,10 @@ begin
     where s.stream_table = p_stream_table;
 end;
 $function$;
-comment on function sales.pgt_applied(text, pg_snapshot, int8, text, int8) is
-    'Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not '
-    'stand. (Sluice: sales in sales)';
 
 -- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
-create function sales.pgt_watch_sources()
+create function sales_internal.pgt_watch_sources()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1508,24 +1400,21 @@ declare
 begin
     for v_reader in
         select min(t.stream_table)
-        from sales.pgt_source_config c
-        join sales.pgt_stream_table_config t on t.stream_table = any (c.readers)
-        left join sales.pgt_source_state s using (source)
+        from sales_internal.pgt_source_config c
+        join sales_internal.pgt_stream_table_config t on t.stream_table = any (c.readers)
+        left join sales_internal.pgt_source_state s using (source)
         where c.pending is not null and t.effective_mode = 'immediate'
-          and (s.look is null or s.look is distinct from sales.pgt_source_look(c))
+          and (s.look is null or s.look is distinct from sales_internal.pgt_source_look(c))
         group by c.source
     loop
         begin
-            perform sales.pgt_sources_fit(v_reader, false);
+            perform sales_internal.pgt_sources_fit(v_reader, false);
         exception when lock_not_available then
             null; -- somebody is altering it; the next tick looks again
         end;
     end loop;
 end;
 $function$;
-comment on function sales.pgt_watch_sources() is
-    'Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due. (Sluice: sales in '
-    'sales)';
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
 -- ones
@@ -1533,17 +1422,14 @@ comment on function sales.pgt_watch_sources() is
 --
 -- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
 -- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
-create table sales.pgt_open_setting (
+create table sales_internal.pgt_open_setting (
     name text not null
 );
-comment on table sales.pgt_open_setting is
-    'What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier '
-    'ones are kept: one setting for all stream tables in immediate mode that follow the same tables. (Sluice: sales in sales)';
-alter table sales.pgt_open_setting enable row level security;
-insert into sales.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
+alter table sales_internal.pgt_open_setting enable row level security;
+insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
 
 -- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
-create function sales.pgt_uncounted(p_table regclass)
+create function sales_internal.pgt_uncounted(p_table regclass)
     returns void
     language plpgsql
     stable
@@ -1557,11 +1443,9 @@ begin
         hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
 end;
 $function$;
-comment on function sales.pgt_uncounted(regclass) is
-    'Says that the count of open statements was lost, on which stream tables in immediate mode rely. (Sluice: sales in sales)';
 
 -- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
-create function sales.pgt_gone(p_column anyelement, p_name text, p_readers text)
+create function sales_internal.pgt_gone(p_column anyelement, p_name text, p_readers text)
     returns anyelement
     language plpgsql
     stable
@@ -1575,26 +1459,21 @@ begin
         hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_gone(anyelement, text, text) is
-    'Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it. (Sluice: sales in sales)';
 
 -- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
 -- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
 --
 -- Which of the two is meant is settled when a trigger's statement is planned, and planned anew after each ALTER TABLE; this one is inlined
 -- and costs nothing then.
-create function sales.pgt_as(p_value anyelement, p_kept anyelement, p_column text)
+create function sales_internal.pgt_as(p_value anyelement, p_kept anyelement, p_column text)
     returns anyelement
     language sql
     immutable
     parallel safe
 as $function$select $1$function$;
-comment on function sales.pgt_as(anyelement, anyelement, text) is
-    'Gives p_value, a column of a statement''s rows, where it is of the type of p_kept, which stream tables in immediate mode were made '
-    'for. (Sluice: sales in sales)';
 
 -- Says that a column was altered to another type than stream tables in immediate mode were made for.
-create function sales.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
+create function sales_internal.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
     returns anycompatible
     language plpgsql
     stable
@@ -1610,11 +1489,9 @@ begin
             'for one of them.';
 end;
 $function$;
-comment on function sales.pgt_as(anyelement, anycompatible, "varchar") is
-    'Says that a column was altered to another type than stream tables in immediate mode were made for. (Sluice: sales in sales)';
 
 -- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
-create function sales.pgt_lacks(p_tables text[], p_readers text)
+create function sales_internal.pgt_lacks(p_tables text[], p_readers text)
     returns void
     language plpgsql
     stable
@@ -1629,9 +1506,6 @@ begin
         hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
 end;
 $function$;
-comment on function sales.pgt_lacks(text[], text) is
-    'Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date. (Sluice: sales in '
-    'sales)';
 
 -- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
 -- that is kept expects as
@@ -1639,7 +1513,7 @@ comment on function sales.pgt_lacks(text[], text) is
 -- Reads pg_proc.
 --
 -- The statement stands between the comments "statement p_no" and "end of statement p_no".
-create function sales.pgt_own_statement(p_function regprocedure, p_no integer)
+create function sales_internal.pgt_own_statement(p_function regprocedure, p_no integer)
     returns text
     language sql
     stable
@@ -1649,13 +1523,10 @@ as $function$
     from pg_proc p
     where p.oid = p_function
 $function$;
-comment on function sales.pgt_own_statement(regprocedure, int4) is
-    'Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan '
-    'that is kept expects as many as its first call had. (Sluice: sales in sales)';
 
 -- Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.
 -- Reads pgt_stream_table_config, pgt_stream_table_state.
-create function sales.pgt_filling(p_stream_table text)
+create function sales_internal.pgt_filling(p_stream_table text)
     returns void
     language plpgsql
     stable
@@ -1670,8 +1541,8 @@ begin
                s.seen is not null as filled,
                s.consecutive_errors > 0 as failed,
                row_number() over (order by c.effective_mode <> 'immediate', c.refresh_order) as place -- in the order of pgt_fill()
-        from sales.pgt_stream_table_state s
-        join sales.pgt_stream_table_config c using (stream_table)
+        from sales_internal.pgt_stream_table_state s
+        join sales_internal.pgt_stream_table_config c using (stream_table)
     )
     select count(*) filter (where l.stream_table = p_stream_table or l.filled or l.failed and l.place < t.place), count(*)
     into v_no, v_all
@@ -1680,9 +1551,6 @@ begin
     raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
 end;
 $function$;
-comment on function sales.pgt_filling(text) is
-    'Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed. (Sluice: sales in '
-    'sales)';
 
 -- Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since.
 -- Returns the number of logged rows, 1000 for a fill, or null if another session does the same.
@@ -1690,15 +1558,15 @@ comment on function sales.pgt_filling(text) is
 --
 -- p_group: the group's pending_function. It must read from one snapshot: in repeatable read, or while nobody writes. No writer waits for
 -- it.
-create function sales.pgt_catch_up(p_group name)
+create function sales_internal.pgt_catch_up(p_group name)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_all    text[] := array(select c.stream_table from sales.pgt_stream_table_config c where c.pending_function = p_group);
+    v_all    text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
     v_state  record;
-    v_member sales.pgt_stream_table_config;
+    v_member sales_internal.pgt_stream_table_config;
     v_source record;
     v_rows   bigint;
     v_total  bigint := 0::bigint;
@@ -1706,7 +1574,7 @@ begin
     -- They are filled from one snapshot, so one frontier is that of all.
     with held as (
         select s.seen, s.suspended_at
-        from sales.pgt_stream_table_state s
+        from sales_internal.pgt_stream_table_state s
         where s.stream_table = any (v_all)
         for update skip locked
     )
@@ -1723,7 +1591,7 @@ begin
     if not v_state.unfilled then
         for v_source in
             select c.pending::regclass as pending
-            from sales.pgt_source_config c
+            from sales_internal.pgt_source_config c
             where c.pending is not null and not c.made and c.readers && v_all
         loop
             execute format(
@@ -1738,16 +1606,16 @@ begin
     end if;
     for v_member in
         select c.*
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
         where c.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
         order by c.refresh_order
     loop
         if v_state.unfilled then
-            perform sales.pgt_fit_stream_table(v_member.stream_table);
-            perform sales.pgt_filling(v_member.stream_table);
-            execute format('select %I.%I()', 'sales', v_member.recompute_function);
+            perform sales_internal.pgt_fit_stream_table(v_member.stream_table);
+            perform sales_internal.pgt_filling(v_member.stream_table);
+            execute format('select %I.%I()', 'sales_internal', v_member.recompute_function);
         else
-            execute format('select %I.%I()', 'sales', v_member.maintain_function);
+            execute format('select %I.%I()', 'sales_internal', v_member.maintain_function);
             perform setval(v_member.last_filled::regclass, pg_current_xact_id()::text::bigint);
         end if;
     end loop;
@@ -1755,7 +1623,7 @@ begin
     -- What a fill's snapshot shows is in what was read.
     for v_source in
         select c.pending::regclass as pending
-        from sales.pgt_source_config c
+        from sales_internal.pgt_source_config c
         where c.pending is not null and c.readers && v_all
     loop
         execute format('delete from %s', v_source.pending);
@@ -1763,7 +1631,7 @@ begin
     if v_state.unfilled then
         return case when not v_state.suspended then 1000::bigint end;
     end if;
-    update sales.pgt_stream_table_state s
+    update sales_internal.pgt_stream_table_state s
     set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
         last_error = null
     where s.stream_table = any (v_all);
@@ -1779,63 +1647,57 @@ exception when others then
         table = v_member.stream_table;
 end;
 $function$;
-comment on function sales.pgt_catch_up(name) is
-    'Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since. Returns the '
-    'number of logged rows, 1000 for a fill, or null if another session does the same. (Sluice: sales in sales)';
 
 -- Applies the rows logged last to the filled stream tables of a maintenance group, and makes the triggers of their sources maintain them.
 -- Returns false if the stream tables are not filled or a source was altered.
 -- Writes the stream tables, what is pending, and the triggers.
 --
 -- p_group: the group's pending_function. Writers wait for this alone. It waits for them five seconds at most, and is tried again.
-create function sales.pgt_go_live(p_group name)
+create function sales_internal.pgt_go_live(p_group name)
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set lock_timeout = '5s'
 as $function$
 declare
-    v_all     text[] := array(select c.stream_table from sales.pgt_stream_table_config c where c.pending_function = p_group);
-    v_sources sales.pgt_source_config[] := array(
-        select c from sales.pgt_source_config c where c.pending is not null and c.readers && v_all order by c.source
+    v_all     text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
+    v_sources sales_internal.pgt_source_config[] := array(
+        select c from sales_internal.pgt_source_config c where c.pending is not null and c.readers && v_all order by c.source
     );
     v_source  record;
 begin
     for v_source in select c.source_schema, c.source_name from unnest(v_sources) c where not c.made loop
         execute format('lock table %I.%I in share row exclusive mode', v_source.source_schema, v_source.source_name);
     end loop;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = any (v_all) and
+    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (v_all) and
         (s.seen is null or s.refit or not s.logged))
         or exists (
             select
-            from sales.pgt_source_config c
-            left join sales.pgt_source_state s using (source)
-            where c.pending is not null and c.readers && v_all and sales.pgt_source_shape(c) is distinct from s.shape
+            from sales_internal.pgt_source_config c
+            left join sales_internal.pgt_source_state s using (source)
+            where c.pending is not null and c.readers && v_all and sales_internal.pgt_source_shape(c) is distinct from s.shape
         )
-        or sales.pgt_catch_up(p_group) is null
+        or sales_internal.pgt_catch_up(p_group) is null
     then
         return false;
     end if;
-    update sales.pgt_stream_table_state s set logged = false where s.stream_table = any (v_all);
+    update sales_internal.pgt_stream_table_state s set logged = false where s.stream_table = any (v_all);
     for v_source in select c.* from unnest(v_sources) c where not c.made loop
-        execute format('select %I.%I()', 'sales', v_source.attach_function);
-        perform sales.pgt_capture(to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name)));
+        execute format('select %I.%I()', 'sales_internal', v_source.attach_function);
+        perform sales_internal.pgt_capture(to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name)));
     end loop;
-    update sales.pgt_source_state s
-    set shape = sales.pgt_source_shape(c)
-    from sales.pgt_source_config c
+    update sales_internal.pgt_source_state s
+    set shape = sales_internal.pgt_source_shape(c)
+    from sales_internal.pgt_source_config c
     where c.source = s.source and c.pending is not null and c.readers && v_all;
     return true;
 end;
 $function$;
-comment on function sales.pgt_go_live(name) is
-    'Applies the rows logged last to the filled stream tables of a maintenance group, and makes the triggers of their sources maintain '
-    'them. Returns false if the stream tables are not filled or a source was altered. (Sluice: sales in sales)';
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
 -- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
 -- Reads and writes everything of these stream tables.
-create procedure sales.pgt_fill_immediate()
+create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
 as $procedure$
 declare
@@ -1846,18 +1708,18 @@ declare
 begin
     foreach v_group in array array(
         select c.pending_function
-        from sales.pgt_stream_table_config c
-        join sales.pgt_stream_table_state s using (stream_table)
+        from sales_internal.pgt_stream_table_config c
+        join sales_internal.pgt_stream_table_state s using (stream_table)
         where c.pending_function is not null and s.logged
         group by c.pending_function
         order by min(c.refresh_order)
     ) loop
         select array_agg(c.stream_table order by c.refresh_order)
         into v_all
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
         where c.pending_function = v_group;
         begin
-            v_rows := case when (select bool_and(sales.pgt_sources_fit(a.name)) from unnest(v_all) a (name)) then 1000::bigint end;
+            v_rows := case when (select bool_and(sales_internal.pgt_sources_fit(a.name)) from unnest(v_all) a (name)) then 1000::bigint end;
         exception when lock_not_available or deadlock_detected then
             v_rows := null; -- somebody is altering a source
         end;
@@ -1867,14 +1729,14 @@ begin
             commit;
             set transaction isolation level repeatable read;
             begin
-                v_rows := sales.pgt_catch_up(v_group);
+                v_rows := sales_internal.pgt_catch_up(v_group);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 v_rows := null; -- the next tick
             when others then
                 v_rows := null;
                 get stacked diagnostics v_member = table_name;
                 v_member := case when cardinality(v_all) > 1 and v_member = any (v_all) then v_member end;
-                update sales.pgt_stream_table_state s
+                update sales_internal.pgt_stream_table_state s
                 set seen = null,
                     consecutive_errors = s.consecutive_errors + 1,
                     last_error = left(case when s.stream_table <> v_member then 'filled together with ' || v_member || ': ' else '' end ||
@@ -1888,7 +1750,7 @@ begin
         commit;
         if v_rows is not null then
             begin
-                perform sales.pgt_go_live(v_group);
+                perform sales_internal.pgt_go_live(v_group);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 null; -- the next tick
             end;
@@ -1897,14 +1759,10 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill_immediate() is
-    'Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is '
-    'applied, and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with. (Sluice: sales in '
-    'sales)';
 
 -- The full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
-create function sales.pgt_stream_table(p_name text)
+create function sales_internal.pgt_stream_table(p_name text)
     returns text
     language plpgsql
     stable
@@ -1914,7 +1772,7 @@ declare
     v_names text[];
 begin
     select array_agg(c.stream_table order by c.stream_table) into v_names
-    from sales.pgt_stream_table_config c
+    from sales_internal.pgt_stream_table_config c
     where p_name in (c.stream_table, c.pgt_name, c.pgt_schema || '.' || c.pgt_name);
     if v_names is null then
         raise exception using
@@ -1922,7 +1780,7 @@ begin
             message = 'stream table not found: ' || coalesce(p_name, '<null>'),
             detail = 'Extension sales has no stream table of this name.',
             hint = coalesce('Its stream tables: ' ||
-                (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales.pgt_stream_table_config c) || '.', '');
+                (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales_internal.pgt_stream_table_config c) || '.', '');
     elsif p_name = any (v_names) then
         return p_name;
     elsif cardinality(v_names) > 1 then
@@ -1935,13 +1793,11 @@ begin
     return v_names[1];
 end;
 $function$;
-comment on function sales.pgt_stream_table(text) is
-    'The full name of a stream table that is named with or without its schema. (Sluice: sales in sales)';
 
 -- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be
 -- wrong for good.
 -- Reads pgt_stream_table_config, pgt_source_reader.
-create function sales.pgt_read_only()
+create function sales_internal.pgt_read_only()
     returns trigger
     language plpgsql
     security definer -- who writes to it may not read these
@@ -1952,8 +1808,8 @@ declare
 begin
     select string_agg(r.source, ', ' order by r.source)
     into v_reads
-    from sales.pgt_stream_table_config c
-    join sales.pgt_source_reader r using (stream_table)
+    from sales_internal.pgt_stream_table_config c
+    join sales_internal.pgt_source_reader r using (stream_table)
     where c.pgt_schema = tg_table_schema and c.pgt_name = tg_table_name;
     raise exception using
         errcode = '42809', -- as for a materialized view
@@ -1962,13 +1818,10 @@ begin
         hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
 end;
 $function$;
-comment on function sales.pgt_read_only() is
-    'Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be '
-    'wrong for good. (Sluice: sales in sales)';
 
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
-create function sales.pgt_time_was_up()
+create function sales_internal.pgt_time_was_up()
     returns interval
     language sql
     stable
@@ -1979,33 +1832,28 @@ as $function$
     cross join make_interval(secs => s.setting::float8 / 1000) t (after)
     where s.name = 'statement_timeout' and s.setting <> '0' and clock_timestamp() >= statement_timestamp() + t.after
 $function$;
-comment on function sales.pgt_time_was_up() is
-    'Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it. (Sluice: sales in '
-    'sales)';
 
 -- Creates a stream table where it is missing, empty: the first refresh fills it.
 -- Reads pgt_stream_table_config; writes the table of its rows, and the view that users see.
-create function sales.pgt_attach_stream_table(p_stream_table text)
+create function sales_internal.pgt_attach_stream_table(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    c            sales.pgt_stream_table_config;
+    c            sales_internal.pgt_stream_table_config;
     v_statements text[] := array[]::text[];
     v_each       text;
 begin
-    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    if sales.pgt_missing(c.rows_table) then
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    if to_regclass(c.rows_table) is null then
         -- The server names the types: those of the query.
         v_statements := v_statements
             || format(e'create table %s%s as\nselect %s\nfrom %s\nwith no data', c.rows_table, c.stored_with, c.stored_columns,
                 coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
-            || c.row_indexes
-            || format('comment on table %s is %L', c.rows_table, format('What stream table %I.%I stores. ', c.pgt_schema, c.pgt_name) ||
-                '(Sluice: sales in sales)');
+            || c.row_indexes;
     end if;
     v_statements := v_statements || array(
         select format('create index %I on %s (%s)', i.name, c.rows_table, i.columns)
@@ -2017,7 +1865,7 @@ begin
             where x.indrelid = to_regclass(c.rows_table) and r.relname = i.name
         )
     );
-    if sales.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table) then
+    if sales_internal.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table) then
         v_statements := v_statements
             || concat(format(e'create view %I.%I as\nselect %s\nfrom %s r', c.pgt_schema, c.pgt_name, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
@@ -2025,10 +1873,10 @@ begin
                 concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
     end if;
     -- The view is read-only, whatever was granted on it.
-    if sales.pgt_trigger_missing(to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), 'sales_read_only') then
+    if sales_internal.pgt_trigger_missing(to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), 'sales_read_only') then
         v_statements := v_statements
             || format('create trigger %I instead of insert or update or delete on %I.%I for each row execute function %I.pgt_read_only()',
-                'sales_read_only', c.pgt_schema, c.pgt_name, 'sales');
+                'sales_read_only', c.pgt_schema, c.pgt_name, 'sales_internal');
     end if;
     v_statements := v_statements || array(select format('grant select on %I.%I to %I', c.pgt_schema, c.pgt_name, g.role) from
         unnest(c.grants) g (role));
@@ -2037,32 +1885,26 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_attach_stream_table(text) is
-    'Creates a stream table where it is missing, empty: the first refresh fills it. (Sluice: sales in sales)';
 
--- Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay.
+-- Drops a stream table and the tables of its rows. A view of its name that the extension did not create stays.
 -- Reads pgt_stream_table_config.
-create function sales.pgt_drop_stream_table(p_stream_table text)
+create function sales_internal.pgt_drop_stream_table(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    c sales.pgt_stream_table_config;
+    c sales_internal.pgt_stream_table_config;
 begin
-    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    perform sales.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table);
-    perform sales.pgt_drop_own(c.rows_table);
-    perform sales.pgt_drop_own(c.old_rows_table);
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table);
+    perform sales_internal.pgt_drop_own(r.name) from unnest(array[c.rows_table, c.old_rows_table]) r (name);
 end;
 $function$;
-comment on function sales.pgt_drop_stream_table(text) is
-    'Drops a stream table and the tables of its rows. Relations of these names that the extension did not create stay. (Sluice: sales in '
-    'sales)';
 
 -- Statements that give a stream table what was granted on it, and its options, after its view is created again.
 -- Reads pgt_stream_table_config, pg_class, pg_attribute.
-create function sales.pgt_grants_on(p_stream_table text)
+create function sales_internal.pgt_grants_on(p_stream_table text)
     returns text[]
     language sql
     stable
@@ -2092,16 +1934,13 @@ as $function$
         from pg_class k
         where k.oid = to_regclass(t.relation) and k.reloptions is not null
     )
-    from sales.pgt_stream_table_config c
+    from sales_internal.pgt_stream_table_config c
     cross join lateral format('%I.%I', c.pgt_schema, c.pgt_name) t (relation)
     where c.stream_table = p_stream_table
 $function$;
-comment on function sales.pgt_grants_on(text) is
-    'Statements that give a stream table what was granted on it, and its options, after its view is created again. (Sluice: sales in '
-    'sales)';
 
 -- Raises the error that objects of users depend on a stream table that must be created again.
-create function sales.pgt_raise_dependents(p_stream_table text, p_dependents text)
+create function sales_internal.pgt_raise_dependents(p_stream_table text, p_dependents text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2115,35 +1954,33 @@ begin
         hint = 'Drop them, refresh it, and create them again.';
 end;
 $function$;
-comment on function sales.pgt_raise_dependents(text, text) is
-    'Raises the error that objects of users depend on a stream table that must be created again. (Sluice: sales in sales)';
 
 -- Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines
 -- it differently.
 -- Reads pgt_stream_table_config; writes pgt_stream_table_state, the table of its rows, and its view.
 --
 -- Views of users on it are not dropped: the error names them. It keeps its options, and the rights on it and on its columns.
-create function sales.pgt_fit_stream_table(p_stream_table text)
+create function sales_internal.pgt_fit_stream_table(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    c        sales.pgt_stream_table_config;
+    c        sales_internal.pgt_stream_table_config;
     v_table  text;
-    v_remake boolean := (select s.remake from sales.pgt_stream_table_state s where s.stream_table = p_stream_table);
+    v_remake boolean := (select s.remake from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table);
     v_fits   boolean;
     v_detail text;
     v_again  text[];
     v_each   text;
 begin
-    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     v_table := format('%I.%I', c.pgt_schema, c.pgt_name);
-    update sales.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
+    update sales_internal.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
     if v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_table) is not null then
         foreach v_each in array array[
-            format(e'create view %I.pgt_probe as\nselect %s\nfrom %s', 'sales',
+            format(e'create view %I.pgt_probe as\nselect %s\nfrom %s', 'sales_internal',
                 c.stored_columns,
                 coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
         ] loop
@@ -2159,59 +1996,56 @@ begin
             full join (
                 select a.attname, a.atttypid, a.atttypmod, a.attcollation
                 from pg_attribute a
-                where a.attrelid = to_regclass('sales.pgt_probe') and a.attnum > 0
+                where a.attrelid = to_regclass('sales_internal.pgt_probe') and a.attnum > 0
             ) w using (attname, atttypid, atttypmod, attcollation)
             where h is null or w is null
         )
         into v_fits;
-        drop view sales.pgt_probe;
+        drop view sales_internal.pgt_probe;
         if v_fits then
-            perform sales.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
+            perform sales_internal.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
             return;
         end if;
     end if;
 
-    v_again := sales.pgt_grants_on(p_stream_table);
+    v_again := sales_internal.pgt_grants_on(p_stream_table);
     begin
-        perform sales.pgt_drop_stream_table(p_stream_table);
+        perform sales_internal.pgt_drop_stream_table(p_stream_table);
     exception when dependent_objects_still_exist then
         get stacked diagnostics v_detail = pg_exception_detail;
-        perform sales.pgt_raise_dependents(p_stream_table, v_detail);
+        perform sales_internal.pgt_raise_dependents(p_stream_table, v_detail);
     end;
-    perform sales.pgt_attach_stream_table(p_stream_table);
-    if exists (select from sales.pgt_source_config s where s.source = p_stream_table and s.change_log is not null) then
-        perform sales.pgt_attach_log(p_stream_table);
+    perform sales_internal.pgt_attach_stream_table(p_stream_table);
+    if exists (select from sales_internal.pgt_source_config s where s.source = p_stream_table and s.change_log is not null) then
+        perform sales_internal.pgt_attach_log(p_stream_table);
     end if;
     foreach v_each in array v_again loop
         execute v_each;
     end loop;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
+    update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
 end;
 $function$;
-comment on function sales.pgt_fit_stream_table(text) is
-    'Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version '
-    'defines it differently. (Sluice: sales in sales)';
 
 -- Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces
 -- them.
 -- Reads pgt_stream_table_config; writes pgt_stream_table_state and the tables of its rows.
 --
 -- Views of users on it are not dropped: the error names them, before anything is computed.
-create function sales.pgt_set_aside(p_stream_table text)
+create function sales_internal.pgt_set_aside(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    c            sales.pgt_stream_table_config;
+    c            sales_internal.pgt_stream_table_config;
     v_table      text;
     v_dependents text;
     v_index      regclass;
 begin
-    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     v_table := format('%I.%I', c.pgt_schema, c.pgt_name);
-    update sales.pgt_stream_table_state s
+    update sales_internal.pgt_stream_table_state s
     set refit = false, remake = false, seen = null, own_xid = null, own_no = null
     where s.stream_table = p_stream_table;
     -- Objects that depend on the view, besides its own rule and type.
@@ -2224,9 +2058,10 @@ begin
       and d.deptype = 'n'
       and r.ev_class is distinct from d.refobjid;
     if v_dependents is not null then
-        perform sales.pgt_raise_dependents(p_stream_table, v_dependents);
+        perform sales_internal.pgt_raise_dependents(p_stream_table, v_dependents);
     end if;
-    if sales.pgt_missing(c.old_rows_table) and not sales.pgt_missing(c.rows_table) and not sales.pgt_missing(v_table, c.rows_table) then
+    if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not
+        sales_internal.pgt_missing(v_table, c.rows_table) then
         execute format('alter table %s rename to %I', c.rows_table::regclass, (parse_ident(c.old_rows_table))[2]);
         for v_index in
             select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.old_rows_table)
@@ -2234,19 +2069,16 @@ begin
             execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
         end loop;
     else
-        perform sales.pgt_drop_own(c.rows_table); -- no view shows it
+        perform sales_internal.pgt_drop_own(c.rows_table); -- no view shows it
     end if;
-    perform sales.pgt_attach_stream_table(p_stream_table);
+    perform sales_internal.pgt_attach_stream_table(p_stream_table);
 end;
 $function$;
-comment on function sales.pgt_set_aside(text) is
-    'Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap '
-    'replaces them. (Sluice: sales in sales)';
 
 -- Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old
 -- ones.
 -- Reads pgt_stream_table_state; writes the view of the stream table and the table of its old rows.
-create function sales.pgt_swap(p_stream_table text)
+create function sales_internal.pgt_swap(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2254,20 +2086,20 @@ create function sales.pgt_swap(p_stream_table text)
     set lock_timeout = '2s'
 as $function$
 declare
-    c       sales.pgt_stream_table_config;
+    c       sales_internal.pgt_stream_table_config;
     v_again text[];
     v_each  text;
 begin
-    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     if to_regclass(c.old_rows_table) is null
-        or not exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.seen is not null)
+        or not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.seen is not null)
     then
         return;
     end if;
-    v_again := sales.pgt_grants_on(p_stream_table);
-    perform sales.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.old_rows_table);
-    perform sales.pgt_drop_own(c.old_rows_table);
-    perform sales.pgt_attach_stream_table(p_stream_table);
+    v_again := sales_internal.pgt_grants_on(p_stream_table);
+    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.old_rows_table);
+    perform sales_internal.pgt_drop_own(c.old_rows_table);
+    perform sales_internal.pgt_attach_stream_table(p_stream_table);
     foreach v_each in array v_again loop
         execute v_each;
     end loop;
@@ -2275,13 +2107,10 @@ exception when lock_not_available or deadlock_detected then
     raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
 end;
 $function$;
-comment on function sales.pgt_swap(text) is
-    'Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old '
-    'ones. (Sluice: sales in sales)';
 
 -- Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null.
 -- Reads pgt_stream_table_state and change logs.
-create function sales.pgt_full_reason(c sales.pgt_stream_table_config)
+create function sales_internal.pgt_full_reason(c sales_internal.pgt_stream_table_config)
     returns text
     language plpgsql
     stable
@@ -2295,10 +2124,10 @@ declare
     v_new    bigint;
 begin
     -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
-    select pg_sequence_last_value('sales.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
+    select pg_sequence_last_value('sales_internal.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
         pg_snapshot_xmax(s.seen)
     into v_few
-    from sales.pgt_stream_table_state s
+    from sales_internal.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
     if c.fuse is null and v_few then
         return null;
@@ -2311,7 +2140,7 @@ begin
                    where r.oid = to_regclass(format('%I.%I', s.source_schema, s.source_name))
                )::numeric)::bigint as most
         from unnest(c.follows) with ordinality f (source, place)
-        join sales.pgt_source_config s on s.source = f.source
+        join sales_internal.pgt_source_config s on s.source = f.source
         order by f.place
     loop
         v_most := case when c.recompute_share is not null and v_few is not true then v_log.most end;
@@ -2327,7 +2156,7 @@ begin
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
                 limit $2
-            ) n', v_log.log, 'sales')
+            ) n', v_log.log, 'sales_internal')
         into v_new
         using c.stream_table, greatest(v_most, c.fuse) + 1;
         if v_new > v_most then
@@ -2339,13 +2168,10 @@ begin
     return v_reason;
 end;
 $function$;
-comment on function sales.pgt_full_reason(sales.pgt_stream_table_config) is
-    'Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null. '
-    '(Sluice: sales in sales)';
 
 -- Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index.
 -- Reads pgt_stream_table_state, pgt_source_reader and such sources.
-create function sales.pgt_require_keys(p_stream_table text)
+create function sales_internal.pgt_require_keys(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2356,9 +2182,9 @@ declare
 begin
     for v_source in
         select r.source, r.unique_on, format('%I.%I', c.source_schema, c.source_name)::regclass as relation
-        from sales.pgt_stream_table_state s
-        join sales.pgt_source_reader r on r.stream_table = s.stream_table and r.source = any (s.unkeyed) and r.unique_on <> '{}'
-        join sales.pgt_source_config c on c.source = r.source
+        from sales_internal.pgt_stream_table_state s
+        join sales_internal.pgt_source_reader r on r.stream_table = s.stream_table and r.source = any (s.unkeyed) and r.unique_on <> '{}'
+        join sales_internal.pgt_source_config c on c.source = r.source
         where s.stream_table = p_stream_table
         order by r.source
     loop
@@ -2375,15 +2201,12 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_require_keys(text) is
-    'Raises an error if rows of a source share the key by which rows of a stream table are found, after the source lost its unique index. '
-    '(Sluice: sales in sales)';
 
 -- Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it
 -- up to date.
 -- Reads pgt_stream_table_state; locks the sources against writers and writes what the recompute function writes.
-create function sales.pgt_refresh_immediate(
-    c sales.pgt_stream_table_config, out inserted bigint, out deleted bigint
+create function sales_internal.pgt_refresh_immediate(
+    c sales_internal.pgt_stream_table_config, out inserted bigint, out deleted bigint
 )
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2394,56 +2217,53 @@ declare
 begin
     inserted := 0;
     deleted := 0;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = c.stream_table and (s.seen is null or s.refit))
+    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = c.stream_table and (s.seen is null or s.refit))
         or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null
     then
         -- In the order in which writers lock them: tables before the stream tables that follow from them.
         for v_source in
             select format('%I.%I', s.source_schema, s.source_name)::regclass
             from unnest(c.follows) with ordinality f (source, place)
-            join sales.pgt_source_config s on s.source = f.source
+            join sales_internal.pgt_source_config s on s.source = f.source
             order by f.place
         loop
             execute format('lock table %s in share row exclusive mode', v_source);
         end loop;
-        perform sales.pgt_fit_stream_table(c.stream_table);
-        execute format('select * from %I.%I()', 'sales', c.recompute_function) into inserted, deleted;
+        perform sales_internal.pgt_fit_stream_table(c.stream_table);
+        execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
         if c.pending_function is not null then
-            execute format('select %I.%I(false)', 'sales', c.pending_function);
+            execute format('select %I.%I(false)', 'sales_internal', c.pending_function);
         end if;
     end if;
 end;
 $function$;
-comment on function sales.pgt_refresh_immediate(sales.pgt_stream_table_config) is
-    'Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep '
-    'it up to date. (Sluice: sales in sales)';
 
 -- Refreshes a stream table, by its changes if it can, and notes the refresh.
 -- Reads pgt_stream_table_config, change logs; reads and writes pgt_stream_table_state; writes pgt_refresh_history and what the apply and
 -- recompute functions write.
 --
 -- p_always: note it even if nothing changed.
-create function sales.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint, out
-    deleted bigint)
+create function sales_internal.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint,
+    out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    c         sales.pgt_stream_table_config;
+    c         sales_internal.pgt_stream_table_config;
     v_started timestamptz := clock_timestamp();
     v_reason  text;
 begin
-    select t.* into c from sales.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     refresh_id := gen_random_uuid();
     if c.effective_mode = 'immediate' then
         mode := c.effective_mode;
-        select r.inserted, r.deleted into inserted, deleted from sales.pgt_refresh_immediate(c) r;
+        select r.inserted, r.deleted into inserted, deleted from sales_internal.pgt_refresh_immediate(c) r;
     else
     -- A source was altered, or a user dropped the table of the rows.
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.refit)
+    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.refit)
         or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null
     then
-        perform sales.pgt_fit_stream_table(p_stream_table);
+        perform sales_internal.pgt_fit_stream_table(p_stream_table);
     end if;
     select case
         when c.apply_function is null then c.effective_reason
@@ -2452,16 +2272,16 @@ begin
         when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
     end
     into v_reason
-    from sales.pgt_stream_table_state s
+    from sales_internal.pgt_stream_table_state s
     where s.stream_table = p_stream_table
     for update;
     if v_reason is null and (c.recompute_share is not null or c.fuse is not null) then
-        v_reason := sales.pgt_full_reason(c);
+        v_reason := sales_internal.pgt_full_reason(c);
     end if;
     if c.apply_function is not null and v_reason is null then
         mode := 'differential';
         begin
-            execute format('select * from %I.%I()', 'sales', c.apply_function) into inserted, deleted;
+            execute format('select * from %I.%I()', 'sales_internal', c.apply_function) into inserted, deleted;
         exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
             -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
             v_reason := sqlerrm;
@@ -2470,9 +2290,9 @@ begin
     if c.apply_function is null or v_reason is not null then
         mode := 'full';
         if c.apply_function is not null then
-            perform sales.pgt_require_keys(p_stream_table);
+            perform sales_internal.pgt_require_keys(p_stream_table);
         end if;
-        execute format('select * from %I.%I()', 'sales', c.recompute_function) into inserted, deleted;
+        execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
     end if;
     end if;
     if p_always or inserted > 0 or deleted > 0 then
@@ -2480,34 +2300,29 @@ begin
         values (refresh_id, p_stream_table, v_started, mode, v_reason, inserted, deleted);
     end if;
     if to_regclass(c.old_rows_table) is not null then
-        perform sales.pgt_swap(p_stream_table);
+        perform sales_internal.pgt_swap(p_stream_table);
     end if;
 end;
 $function$;
-comment on function sales.pgt_refresh(text, bool) is
-    'Refreshes a stream table, by its changes if it can, and notes the refresh. (Sluice: sales in sales)';
 
 -- Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it.
 -- Reads pgt_source_config; writes pgt_stream_table_state.
-create function sales.pgt_recompute_readers(p_stream_table text)
+create function sales_internal.pgt_recompute_readers(p_stream_table text)
     returns void
     language sql
     set search_path = pg_catalog, pg_temp
 as $function$
-    update sales.pgt_stream_table_state s
+    update sales_internal.pgt_stream_table_state s
     set seen = null, own_xid = null, own_no = null
-    from sales.pgt_source_config c
+    from sales_internal.pgt_source_config c
     where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
 $function$;
-comment on function sales.pgt_recompute_readers(text) is
-    'Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it. '
-    '(Sluice: sales in sales)';
 
 -- Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it.
 -- Reads and writes pgt_stream_table_state, pgt_refresh_history; writes what pgt_refresh writes.
 --
 -- p_now: even if it is not due; then an error reports what another session prevents.
-create function sales.pgt_tick(p_stream_table text, p_now boolean)
+create function sales_internal.pgt_tick(p_stream_table text, p_now boolean)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2522,8 +2337,8 @@ declare
 begin
     select c.effective_mode, c.pgt_schema, c.pgt_name, c.fuse, c.not_null
     into v_table
-    from sales.pgt_stream_table_config c
-    join sales.pgt_stream_table_state s using (stream_table)
+    from sales_internal.pgt_stream_table_config c
+    join sales_internal.pgt_stream_table_state s using (stream_table)
     where c.stream_table = p_stream_table and s.suspended_at is null and
         (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and
         s.refit));
@@ -2532,7 +2347,7 @@ begin
     end if;
     -- Before the row of the state, as sessions that alter a source and then refresh lock them in this order.
     begin
-        v_fit := sales.pgt_sources_fit(p_stream_table, false);
+        v_fit := sales_internal.pgt_sources_fit(p_stream_table, false);
     exception when lock_not_available then
         if p_now then
             raise;
@@ -2542,13 +2357,13 @@ begin
     if p_now then
         -- Stream tables that are refreshed together must not go on without one that another session has.
         perform
-        from sales.pgt_stream_table_state s
+        from sales_internal.pgt_stream_table_state s
         where s.stream_table = p_stream_table and s.suspended_at is null
         for update nowait;
     else
         perform
-        from sales.pgt_stream_table_state s
-        join sales.pgt_stream_table_config c using (stream_table)
+        from sales_internal.pgt_stream_table_state s
+        join sales_internal.pgt_stream_table_config c using (stream_table)
         where s.stream_table = p_stream_table and s.suspended_at is null and
             (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit)
         for update of s skip locked;
@@ -2562,24 +2377,24 @@ begin
         from sales.pgt_stream_tables t
         where t.pgt_schema = v_table.pgt_schema and t.pgt_name = v_table.pgt_name;
         -- Noted once, and never suspended: it goes on by itself when the source is repaired.
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from
-            v_problem) then
+        if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct
+            from v_problem) then
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values (p_stream_table, v_started, v_table.effective_mode, left(v_problem, 1000));
             raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
         end if;
-        update sales.pgt_stream_table_state s
+        update sales_internal.pgt_stream_table_state s
         set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
         where s.stream_table = p_stream_table;
         return;
     end if;
-    if exists (select from sales.pgt_stream_table_state s where s.stream_table = p_stream_table and s.logged) then
+    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.logged) then
         return; -- pgt_fill_immediate() fills it
     end if;
     loop
         begin
-            perform sales.pgt_refresh(p_stream_table, false);
-            update sales.pgt_stream_table_state s set checked_at = v_started where s.stream_table = p_stream_table;
+            perform sales_internal.pgt_refresh(p_stream_table, false);
+            update sales_internal.pgt_stream_table_state s set checked_at = v_started where s.stream_table = p_stream_table;
         exception when serialization_failure or deadlock_detected or lock_not_available then
             if p_now then
                 raise;
@@ -2587,7 +2402,7 @@ begin
             -- Another session refreshed it: the next tick tries again.
         when query_canceled or others then
             if sqlstate = '57014' then
-                v_limit := sales.pgt_time_was_up();
+                v_limit := sales_internal.pgt_time_was_up();
                 if v_limit is null or v_again then
                     raise; -- a user cancelled it
                 end if;
@@ -2603,7 +2418,7 @@ begin
             end if;
             insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
             values (p_stream_table, v_started, v_table.effective_mode, v_problem);
-            update sales.pgt_stream_table_state s
+            update sales_internal.pgt_stream_table_state s
             set checked_at = v_started,
                 consecutive_errors = s.consecutive_errors + 1,
                 last_error = v_problem,
@@ -2615,12 +2430,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_tick(text, bool) is
-    'Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it. (Sluice: sales in sales)';
 
 -- Lists the stream tables in the order of their refreshes.
 -- Reads pgt_stream_table_config.
-create function sales.pgt_refresh_order()
+create function sales_internal.pgt_refresh_order()
     returns text[]
     language plpgsql
     stable
@@ -2629,16 +2442,15 @@ as $function$
 begin
     return (
         select coalesce(array_agg(c.stream_table order by c.refresh_group), '{}')
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
     );
 end;
 $function$;
-comment on function sales.pgt_refresh_order() is 'Lists the stream tables in the order of their refreshes. (Sluice: sales in sales)';
 
 -- Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and how
 -- many rows changed in all of them.
 -- Reads and writes everything of the stream table.
-create function sales.pgt_refresh_in_order(p_stream_table text)
+create function sales_internal.pgt_refresh_in_order(p_stream_table text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint, changed bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2650,22 +2462,19 @@ declare
 begin
     select c.upstream || c.stream_table
     into v_tables
-    from sales.pgt_stream_table_config c
+    from sales_internal.pgt_stream_table_config c
     where c.stream_table = p_stream_table;
     changed := 0;
     foreach v_table in array v_tables loop
-        perform sales.pgt_require_sources(v_table);
+        perform sales_internal.pgt_require_sources(v_table);
         select r.*
         into refresh_id, mode, inserted, deleted
-        from sales.pgt_refresh(v_table, v_table = p_stream_table) r;
+        from sales_internal.pgt_refresh(v_table, v_table = p_stream_table) r;
         changed := changed + inserted + deleted;
     end loop;
     return next;
 end;
 $function$;
-comment on function sales.pgt_refresh_in_order(text) is
-    'Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and '
-    'how many rows changed in all of them. (Sluice: sales in sales)';
 
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
@@ -2676,13 +2485,14 @@ create function sales.refresh_stream_table(p_name text)
 as $function$
 begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
-    lock table sales.pgt_stream_table_state in access share mode;
-    perform sales.pgt_check_origin();
-    if exists (select from sales.pgt_stream_table_state s where s.logged) then
+    lock table sales_internal.pgt_stream_table_state in access share mode;
+    perform sales_internal.pgt_check_origin();
+    if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales.pgt_refresh_in_order(sales.pgt_stream_table(p_name)) r;
+    return query select r.refresh_id, r.mode, r.inserted, r.deleted from
+        sales_internal.pgt_refresh_in_order(sales_internal.pgt_stream_table(p_name)) r;
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is
@@ -2691,28 +2501,29 @@ comment on function sales.refresh_stream_table(text) is
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
-create procedure sales.pgt_fill()
+create procedure sales_internal.pgt_fill()
     language plpgsql
 as $procedure$
 declare
     v_table text;
 begin
-    call sales.pgt_fill_immediate();
-    foreach v_table in array array(select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order) loop
+    call sales_internal.pgt_fill_immediate();
+    foreach v_table in array array(select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order) loop
         commit; -- SET TRANSACTION must be the first statement of a transaction
         set transaction isolation level read committed;
-        if exists (select from sales.pgt_stream_table_state s where s.stream_table = v_table and s.seen is null and not s.logged) then
-            perform sales.pgt_filling(v_table);
+        if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table and s.seen is null and not s.logged)
+            then
+            perform sales_internal.pgt_filling(v_table);
             begin
-                perform sales.pgt_require_sources(v_table);
-                perform sales.pgt_refresh(v_table, true);
-                update sales.pgt_stream_table_state s
+                perform sales_internal.pgt_require_sources(v_table);
+                perform sales_internal.pgt_refresh(v_table, true);
+                update sales_internal.pgt_stream_table_state s
                 set checked_at = clock_timestamp()
-                from sales.pgt_stream_table_config c
+                from sales_internal.pgt_stream_table_config c
                 where s.stream_table = v_table and c.stream_table = v_table and c.seldom;
             exception when others then
                 -- The others are filled all the same; tick() tries this one again.
-                update sales.pgt_stream_table_state s
+                update sales_internal.pgt_stream_table_state s
                 set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
                 where s.stream_table = v_table;
                 raise warning using message = 'stream table ' || v_table || ' is not filled: ' || sqlerrm;
@@ -2722,9 +2533,6 @@ begin
     commit;
 end;
 $procedure$;
-comment on procedure sales.pgt_fill() is
-    'Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one. (Sluice: sales in '
-    'sales)';
 
 -- How each stream table of extension sales is doing, those first that others read.
 -- Reads pgt_stream_tables.
@@ -2776,7 +2584,7 @@ begin
             detail = 'Stream table ' || coalesce(p_name, '<null>') || ', p_limit ' || coalesce(p_limit::text, '<null>') || '.',
             hint = 'Give the number of refreshes to return.';
     end if;
-    v_name := sales.pgt_stream_table(p_name);
+    v_name := sales_internal.pgt_stream_table(p_name);
     return query
         select h.refresh_id, h.started_at, h.finished_at, h.mode, h.reason, h.inserted, h.deleted, h.error
         from sales.pgt_refresh_history h
@@ -2791,7 +2599,7 @@ comment on function sales.get_refresh_history(text, int4) is
 -- Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and
 -- will be recomputed.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs.
-create function sales.pgt_waiting_of(p_stream_table text)
+create function sales_internal.pgt_waiting_of(p_stream_table text)
     returns table (source text, log text, waiting bigint)
     language plpgsql
     stable
@@ -2802,10 +2610,10 @@ declare
 begin
     for v_log in
         select s.source, s.change_log, to_regclass(s.change_log) as relation, t.seen is not null as filled
-        from sales.pgt_stream_table_config c
-        join sales.pgt_stream_table_state t using (stream_table)
+        from sales_internal.pgt_stream_table_config c
+        join sales_internal.pgt_stream_table_state t using (stream_table)
         cross join unnest(c.follows) with ordinality f (source, place)
-        join sales.pgt_source_config s on s.source = f.source
+        join sales_internal.pgt_source_config s on s.source = f.source
         where c.stream_table = p_stream_table and c.effective_mode = 'differential'
         order by f.place
     loop
@@ -2824,7 +2632,7 @@ begin
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end', v_log.relation, 'sales')
+          end', v_log.relation, 'sales_internal')
             into waiting
             using p_stream_table;
         end if;
@@ -2832,13 +2640,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function sales.pgt_waiting_of(text) is
-    'Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing '
-    'and will be recomputed. (Sluice: sales in sales)';
 
 -- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
 -- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
-create function sales.pgt_waiting()
+create function sales_internal.pgt_waiting()
     returns table (stream_table text, source text, log text, waiting bigint)
     language plpgsql
     stable
@@ -2848,13 +2653,11 @@ as $function$
 begin
     return query
         select c.stream_table, w.source, w.log, w.waiting
-        from sales.pgt_stream_table_config c
-        cross join lateral sales.pgt_waiting_of(c.stream_table) w
+        from sales_internal.pgt_stream_table_config c
+        cross join lateral sales_internal.pgt_waiting_of(c.stream_table) w
         order by c.refresh_order;
 end;
 $function$;
-comment on function sales.pgt_waiting() is
-    'How many rows of change logs each stream table has not seen, by log; null if it will be recomputed. (Sluice: sales in sales)';
 
 -- How a stream table is kept up to date, and where it stands, line by line.
 -- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
@@ -2867,11 +2670,11 @@ create function sales.explain_st(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_name text := sales.pgt_stream_table(p_name);
+    v_name text := sales_internal.pgt_stream_table(p_name);
 begin
     return query
         select l.line
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
         cross join lateral (
             select unnest(array[
                 'stream table: ' || c.stream_table,
@@ -2899,12 +2702,12 @@ begin
                    when w.waiting = 1 then '1 row waits'
                    else w.waiting || ' rows wait'
                end
-        from sales.pgt_waiting_of(v_name) w;
+        from sales_internal.pgt_waiting_of(v_name) w;
     return query
         select l.line
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
         join sales.pgt_stream_tables t on t.pgt_schema = c.pgt_schema and t.pgt_name = c.pgt_name
-        join sales.pgt_stream_table_state s on s.stream_table = c.stream_table
+        join sales_internal.pgt_stream_table_state s on s.stream_table = c.stream_table
         cross join unnest(array[
             'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') ||
                 coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
@@ -2914,7 +2717,7 @@ begin
         where c.stream_table = v_name and l.line is not null;
     return query
         select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
         join pg_index i on i.indrelid = to_regclass(c.rows_table)
         where c.stream_table = v_name
         order by i.indexrelid::regclass::text;
@@ -2931,9 +2734,9 @@ create function sales.resume_stream_table(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_name text := sales.pgt_stream_table(p_name);
+    v_name text := sales_internal.pgt_stream_table(p_name);
 begin
-    update sales.pgt_stream_table_state s
+    update sales_internal.pgt_stream_table_state s
     set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- nothing but computing it anew gets past that
         suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
     where s.stream_table = v_name;
@@ -2948,7 +2751,7 @@ comment on function sales.resume_stream_table(text) is
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
 -- p_waiting: whether rows of its change logs may wait; false to compare the stream table as it is.
-create function sales.pgt_comparison(p_relation regclass, p_waiting boolean)
+create function sales_internal.pgt_comparison(p_relation regclass, p_waiting boolean)
     returns text
     language plpgsql
     stable
@@ -2963,7 +2766,7 @@ declare
 begin
     select c.stream_table, c.query
     into v_name, v_query
-    from sales.pgt_stream_table_config c
+    from sales_internal.pgt_stream_table_config c
     where to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) = p_relation;
     if not found then
         return 'select array[null, null]::bigint[]'; -- the relation is gone
@@ -2986,7 +2789,7 @@ begin
 select case
     when exists (
         select
-        from sales.pgt_stream_table_state s
+        from sales_internal.pgt_stream_table_state s
         where s.stream_table = %1$L and (s.seen is null or s.refit or s.remake or s.logged or s.unkeyed <> '{}')
     ) then array[null, null]::bigint[]
     when not exists (%2$s) then (
@@ -3005,7 +2808,7 @@ select case
     )
 end$sql$,
         v_name,
-        case when p_waiting then format('select from %I.pgt_waiting_of(%L) w where w.waiting > 0', 'sales', v_name) else
+        case when p_waiting then format('select from %I.pgt_waiting_of(%L) w where w.waiting > 0', 'sales_internal', v_name) else
             'select where false' end,
         v_values,
         v_query,
@@ -3014,10 +2817,6 @@ end$sql$,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''));
 end;
 $function$;
-comment on function sales.pgt_comparison(regclass, bool) is
-    'The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if '
-    'the next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting. (Sluice: '
-    'sales in sales)';
 
 -- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
 -- many it has too many.
@@ -3037,7 +2836,7 @@ create function sales.check_stream_table(p_name text)
     set bytea_output = hex
 as $function$
 declare
-    v_name     text := sales.pgt_stream_table(p_name);
+    v_name     text := sales_internal.pgt_stream_table(p_name);
     v_relation regclass;
     v_apply    name; -- applies what waits
     v_counts   bigint[];     -- null as long as changes wait
@@ -3045,13 +2844,13 @@ declare
     v_hint     text;
     v_until    timestamptz := clock_timestamp() + interval '10 seconds';
 begin
-    perform sales.pgt_check_origin();
+    perform sales_internal.pgt_check_origin();
     select to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), c.apply_function
     into v_relation, v_apply
-    from sales.pgt_stream_table_config c
+    from sales_internal.pgt_stream_table_config c
     where c.stream_table = v_name;
 
-    execute sales.pgt_comparison(v_relation, v_apply is not null) into v_counts;
+    execute sales_internal.pgt_comparison(v_relation, v_apply is not null) into v_counts;
     while v_counts is null loop
         begin
             -- In READ COMMITTED the comparison has a later snapshot than the merge: it tells if others committed changes in between.
@@ -3065,13 +2864,13 @@ begin
                 end if;
                 v_merged := false;
                 perform
-                from sales.pgt_stream_table_state s
+                from sales_internal.pgt_stream_table_state s
                 where s.stream_table = v_name and s.seen is not null
                 for update;
                 exit when not found; -- it is to be recomputed since
-                execute format('select from %I.%I()', 'sales', v_apply);
+                execute format('select from %I.%I()', 'sales_internal', v_apply);
                 v_merged := true;
-                execute sales.pgt_comparison(v_relation, v_apply is not null) into v_counts;
+                execute sales_internal.pgt_comparison(v_relation, v_apply is not null) into v_counts;
             end loop;
             raise exception using errcode = 'SLR03', message = 'roll back the merge';
         exception
@@ -3084,7 +2883,7 @@ begin
                 get stacked diagnostics v_hint = pg_exception_hint;
                 if sqlstate = 'SLR01' and v_hint <> '' then
                     -- It lacks rows that changes are about. Without these changes, it can only be compared as it is.
-                    execute sales.pgt_comparison(v_relation, false) into v_counts;
+                    execute sales_internal.pgt_comparison(v_relation, false) into v_counts;
                 elsif sqlerrm <> 'many changes came at once' then
                     v_counts := array[null, null]; -- a refresh would recompute it, too
                 end if;
@@ -3099,7 +2898,7 @@ comment on function sales.check_stream_table(text) is
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
-create function sales.pgt_stream_table_alert()
+create function sales_internal.pgt_stream_table_alert()
     returns trigger
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3126,24 +2925,21 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.pgt_stream_table_alert() is
-    'Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about. '
-    '(Sluice: sales in sales)';
 
 -- Calls the alert for transitions only; other refreshes pay for the condition.
 create trigger pgt_stream_table_alert
-    after update of consecutive_errors, suspended_at on sales.pgt_stream_table_state
+    after update of consecutive_errors, suspended_at on sales_internal.pgt_stream_table_state
     for each row
     when (
         (old.consecutive_errors = 0) <> (new.consecutive_errors = 0)
         or (old.suspended_at is null) <> (new.suspended_at is null)
     )
-    execute function sales.pgt_stream_table_alert();
+    execute function sales_internal.pgt_stream_table_alert();
 
 -- Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer
 -- ones; returns how many. It waits for nobody, and notes an error with the task.
 -- Reads pgt_stream_table_config; writes pgt_refresh_history, pgt_tasks.
-create function sales.pgt_trim_history(p_batch_size integer)
+create function sales_internal.pgt_trim_history(p_batch_size integer)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3162,7 +2958,7 @@ begin
                    offset 10000
                    limit 1
                )) as since
-        from sales.pgt_stream_table_config c
+        from sales_internal.pgt_stream_table_config c
     )
     delete from sales.pgt_refresh_history h
     where h.ctid = any (array(
@@ -3175,25 +2971,22 @@ begin
     get diagnostics v_rows = row_count;
     return v_rows;
 exception when others then
-    update sales.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'refresh history: retention';
+    update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'refresh history: retention';
     raise warning using message = 'refresh history: retention: ' || left(sqlerrm, 1000);
     return 0::bigint;
 end;
 $function$;
-comment on function sales.pgt_trim_history(int4) is
-    'Deletes a batch of refreshes from the history, of each stream table those that are older than a week or have ten thousand newer ones; '
-    'returns how many. It waits for nobody, and notes an error with the task. (Sluice: sales in sales)';
 
 -- They run with their owner's rights, so not everybody may call them.
-revoke execute on function sales.pgt_waiting(), sales.explain_st(text) from public;
-insert into sales.pgt_tasks (task) values ('refresh history: retention');
+revoke execute on function sales_internal.pgt_waiting(), sales.explain_st(text) from public;
+insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
 -- Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were.
 -- Reads and writes pgt_stream_table_state; writes the logs.
 --
 -- A stream table that has seen nothing needs no log, as it will be recomputed. One that has been suspended for an hour becomes like that,
 -- so that it does not keep the logs for ever. An error is noted with the task, and keeps nothing else from being done.
-create function sales.pgt_prune()
+create function sales_internal.pgt_prune()
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3204,11 +2997,11 @@ declare
     v_rows   bigint;
     v_total  bigint := 0::bigint;
 begin
-    update sales.pgt_tasks t
+    update sales_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from sales.pgt_tasks d
+        from sales_internal.pgt_tasks d
         where d.task = 'change logs: pruning' and d.last_run_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
         for update skip locked
     );
@@ -3219,19 +3012,21 @@ begin
         -- One that is being filled holds its row, and will need all that its snapshot does not show: its logs stay. The others wait for us;
         -- writing their rows makes a refresh fail whose snapshot is older than what goes now.
         with unseen as (
-            update sales.pgt_stream_table_state s
+            update sales_internal.pgt_stream_table_state s
             set seen = null, own_xid = null, own_no = null
             where s.stream_table = any (array(
                 select u.stream_table
-                from sales.pgt_stream_table_state u
-                where u.stream_table in (select c.stream_table from sales.pgt_stream_table_config c where c.effective_mode = 'differential')
+                from sales_internal.pgt_stream_table_state u
+                where u.stream_table in (select c.stream_table from sales_internal.pgt_stream_table_config c where c.effective_mode =
+                    'differential')
                   and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
                 for update skip locked
             ))
             returning s.stream_table
         )
         select array_agg(u.stream_table) into v_unseen from unseen u;
-        for v_log in select to_regclass(c.change_log) from sales.pgt_source_config c where to_regclass(c.change_log) is not null loop
+        for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null
+            loop
             -- A transaction below the oldest that a frontier does not show is below all of them.
             execute format(
                 'delete from %1$s c
@@ -3248,32 +3043,29 @@ begin
                     from %2$I.pgt_stream_table_state s
                     join %2$I.pgt_stream_table_config t using (stream_table)
                     where t.effective_mode = ''differential'' and s.seen is null and s.stream_table <> all ($1)
-                )', v_log, 'sales')
+                )', v_log, 'sales_internal')
             using coalesce(v_unseen, '{}');
             get diagnostics v_rows = row_count;
             v_total := v_total + v_rows;
         end loop;
     exception when query_canceled or others then
-        if sqlstate = '57014' and sales.pgt_time_was_up() is null then
+        if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
             raise; -- somebody cancelled it
         end if;
         v_total := 0::bigint;
-        update sales.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
+        update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
         raise warning using message = 'change logs: pruning: ' || left(sqlerrm, 1000);
     end;
     return v_total;
 end;
 $function$;
-comment on function sales.pgt_prune() is
-    'Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were. (Sluice: sales '
-    'in sales)';
-insert into sales.pgt_tasks (task) values ('change logs: pruning');
+insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
 -- Adds the installed version to the history of versions, unless it is the last one there.
 -- Reads pgt_extension; writes pgt_version_history.
 --
 -- Who installs may say by which way, in setting sluice.way of the transaction.
-create function sales.pgt_note_version()
+create function sales_internal.pgt_note_version()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3286,7 +3078,7 @@ begin
         -- By format, as most databases have no such function.
         execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'sales';
     end if;
-    insert into sales.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into sales_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when v_way is not null then v_way
@@ -3298,7 +3090,7 @@ begin
     from sales.pgt_extension e
     left join (
         select l.no, l.version, l.digest
-        from sales.pgt_version_history l
+        from sales_internal.pgt_version_history l
         order by l.no desc
         limit 1
     ) h on true
@@ -3306,8 +3098,6 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function sales.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: sales in sales)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_origin, pgt_version_history.
@@ -3323,57 +3113,59 @@ create function sales.attach(p_fill boolean default true)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_table sales.pgt_stream_table_config;
+    v_table sales_internal.pgt_stream_table_config;
 begin
-    insert into sales.pgt_origin (system_identifier, database_oid, attached)
+    insert into sales_internal.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
     from pg_control_system() c, pg_database d, sales.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
-    update sales.pgt_origin o
+    update sales_internal.pgt_origin o
     set attached = e.digest, row_xmin = null
     from sales.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
-    update sales.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform sales.pgt_note_version();
+    update sales_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform sales_internal.pgt_note_version();
     -- sales.large_orders: triggers log, or keep them up to date.
     if p_fill then
-        update sales.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
+        update sales_internal.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
     else
-        update sales.pgt_stream_table_state s
+        update sales_internal.pgt_stream_table_state s
         set logged = true
         where s.stream_table in ('sales.large_orders') and not s.logged
-          and not exists (select from sales.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is not null);
+          and not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is
+              not null);
     end if;
     if found then
-        update sales.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
+        update sales_internal.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
-    for v_table in select c.* from sales.pgt_stream_table_config c order by c.refresh_order loop
-        continue when not sales.pgt_sources_fit(v_table.stream_table);
+    for v_table in select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
+        continue when not sales_internal.pgt_sources_fit(v_table.stream_table);
         if v_table.effective_mode = 'immediate' then
-            perform sales.pgt_fit_stream_table(v_table.stream_table);
-        elsif not exists (select from sales.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
-            perform sales.pgt_attach_stream_table(v_table.stream_table);
+            perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
+        elsif not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
+            perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         elsif v_table.online then
-            perform sales.pgt_set_aside(v_table.stream_table); -- a new definition: readers never see it empty
+            perform sales_internal.pgt_set_aside(v_table.stream_table); -- a new definition: readers never see it empty
         else
-            perform sales.pgt_fit_stream_table(v_table.stream_table);
-            perform sales.pgt_refresh(v_table.stream_table, true);
-            perform sales.pgt_recompute_readers(v_table.stream_table);
+            perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
+            perform sales_internal.pgt_refresh(v_table.stream_table, true);
+            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         end if;
     end loop;
-    for v_table in select c.* from sales.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order loop
+    for v_table in select c.* from sales_internal.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order
+        loop
         if exists (
             select
-            from sales.pgt_stream_table_state s
+            from sales_internal.pgt_stream_table_state s
             where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
         ) then
-            execute format('select %I.%I()', 'sales', v_table.recompute_function);
-            perform sales.pgt_recompute_readers(v_table.stream_table);
+            execute format('select %I.%I()', 'sales_internal', v_table.recompute_function);
+            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         end if;
     end loop;
-    if to_regclass('sales.pending_public_orders') is not null then -- it is missing where the source cannot be followed
-        delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id();
+    if to_regclass('sales_internal.pending_public_orders') is not null then -- it is missing where the source cannot be followed
+        delete from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id();
     end if;
 end;
 $function$;
@@ -3382,7 +3174,7 @@ comment on function sales.attach(bool) is
     'sales in sales)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks sales.pgt_origin.
+-- Reads pg_trigger, pg_proc, pg_publication; locks sales_internal.pgt_origin.
 create function sales.detach()
     returns void
     language plpgsql
@@ -3393,7 +3185,7 @@ declare
     v_found record;
 begin
     -- Not while another session attaches or detaches.
-    lock table sales.pgt_origin in share row exclusive mode;
+    lock table sales_internal.pgt_origin in share row exclusive mode;
     -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
@@ -3411,21 +3203,19 @@ begin
             'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders',
             'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders',
             'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
-          and p.pronamespace = 'sales'::regnamespace
+          and p.pronamespace = 'sales_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
     loop
         execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
     end loop;
-    delete from sales.pgt_source_state;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
-    perform sales.pgt_drop_stream_table(d.stream_table)
-    from (select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order desc) d;
-    perform sales.pgt_drop_own(c.change_log)
-    from sales.pgt_source_config c
-    where c.change_log is not null;
-    perform sales.pgt_drop_own('sales.absent_public_orders');
-    perform sales.pgt_drop_own('sales.pending_public_orders');
+    delete from sales_internal.pgt_source_state;
+    update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
+    perform sales_internal.pgt_drop_stream_table(d.stream_table)
+    from (select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) d;
+    perform sales_internal.pgt_drop_own(c.change_log) from sales_internal.pgt_source_config c;
+    drop view if exists sales_internal.absent_public_orders;
+    drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
 comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did '
@@ -3443,26 +3233,26 @@ declare
     v_table text;
     v_log   regclass;
 begin
-    delete from sales.pgt_source_state;
+    delete from sales_internal.pgt_source_state;
     perform sales.attach();
-    for v_log in select to_regclass(c.change_log) from sales.pgt_source_config c where to_regclass(c.change_log) is not null loop
+    for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null loop
         execute format('truncate %s', v_log);
     end loop;
-    update sales.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
-    for v_table in select c.stream_table from sales.pgt_stream_table_config c order by c.refresh_order loop
+    update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
+    for v_table in select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
         begin
-            if sales.pgt_sources_fit(v_table) then
-                perform sales.pgt_refresh(v_table, true);
+            if sales_internal.pgt_sources_fit(v_table) then
+                perform sales_internal.pgt_refresh(v_table, true);
             end if;
         exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
             raise warning using message = format('stream table %s: ', v_table) || left(sqlerrm, 1000);
         end;
     end loop;
-    update sales.pgt_origin o
+    update sales_internal.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update sales.pgt_origin o set row_xmin = o.xmin::text;
+    update sales_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function sales.after_restore() is
@@ -3471,7 +3261,7 @@ comment on function sales.after_restore() is
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
-create function sales.pgt_check_origin()
+create function sales_internal.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3484,18 +3274,18 @@ begin
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
+    from sales_internal.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
-    lock table sales.pgt_origin in share row exclusive mode;
+    lock table sales_internal.pgt_origin in share row exclusive mode;
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from sales.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
+    from sales_internal.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known is null or v_known and v_attached is not true then
         perform sales.attach(false);
@@ -3504,14 +3294,11 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.pgt_check_origin() is
-    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: sales in '
-    'sales)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
 -- done meanwhile.
 -- Reads and writes nothing.
-create procedure sales.pgt_commit()
+create procedure sales_internal.pgt_commit()
     language plpgsql
 as $procedure$
 begin
@@ -3519,9 +3306,6 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure sales.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: sales in sales)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
 -- at once.
@@ -3535,37 +3319,37 @@ as $procedure$
 declare
     v_table    text;
 begin
-    call sales.pgt_commit();
-    perform sales.pgt_check_origin();
-    call sales.pgt_commit();
-    call sales.pgt_fill_immediate();
-    call sales.pgt_commit();
-    perform sales.pgt_watch_sources();
-    call sales.pgt_commit();
-    foreach v_table in array sales.pgt_refresh_order() loop
-        perform sales.pgt_tick(v_table, false);
-        call sales.pgt_commit();
+    call sales_internal.pgt_commit();
+    perform sales_internal.pgt_check_origin();
+    call sales_internal.pgt_commit();
+    call sales_internal.pgt_fill_immediate();
+    call sales_internal.pgt_commit();
+    perform sales_internal.pgt_watch_sources();
+    call sales_internal.pgt_commit();
+    foreach v_table in array sales_internal.pgt_refresh_order() loop
+        perform sales_internal.pgt_tick(v_table, false);
+        call sales_internal.pgt_commit();
     end loop;
-    perform sales.pgt_prune();
-    call sales.pgt_commit();
+    perform sales_internal.pgt_prune();
+    call sales_internal.pgt_commit();
 
     -- The refresh history: retention, in batches.
-    update sales.pgt_tasks t
+    update sales_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from sales.pgt_tasks d
+        from sales_internal.pgt_tasks d
         where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
             clock_timestamp()
         for update skip locked
     );
     if found then
         loop
-            call sales.pgt_commit();
-            exit when sales.pgt_trim_history(1000) < 1000;
+            call sales_internal.pgt_commit();
+            exit when sales_internal.pgt_trim_history(1000) < 1000;
         end loop;
     end if;
-    call sales.pgt_commit();
+    call sales_internal.pgt_commit();
 end;
 $procedure$;
 comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
@@ -3581,29 +3365,29 @@ as $function$
 declare
     v_table    text;
 begin
-    perform sales.pgt_check_origin();
-    if exists (select from sales.pgt_stream_table_state s where s.logged) then
+    perform sales_internal.pgt_check_origin();
+    if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    perform sales.pgt_watch_sources();
-    foreach v_table in array sales.pgt_refresh_order() loop
-        perform sales.pgt_tick(v_table, false);
+    perform sales_internal.pgt_watch_sources();
+    foreach v_table in array sales_internal.pgt_refresh_order() loop
+        perform sales_internal.pgt_tick(v_table, false);
     end loop;
-    perform sales.pgt_prune();
+    perform sales_internal.pgt_prune();
 
     -- The refresh history: retention, in batches.
-    update sales.pgt_tasks t
+    update sales_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
-        from sales.pgt_tasks d
+        from sales_internal.pgt_tasks d
         where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
             clock_timestamp()
         for update skip locked
     );
     if found then
-        perform sales.pgt_trim_history(10000);
+        perform sales_internal.pgt_trim_history(10000);
     end if;
 end;
 $function$;
@@ -3643,13 +3427,14 @@ comment on procedure sales.run("interval", "interval") is
 -- Sources
 -- ================================================================================================================
 
-insert into sales.pgt_source_config (
+insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
         attach_function, triggers, always, readers
 ) values (
     'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
-    'sales.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid', 'changes_public_orders_truncated'],
-        'changes_public_orders_capture', 'sales.pending_public_orders', 'now_public_orders_attach',
+    'sales_internal.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid',
+        'changes_public_orders_truncated'], 'changes_public_orders_capture', 'sales_internal.pending_public_orders',
+        'now_public_orders_attach',
     array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
         'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
@@ -3658,22 +3443,22 @@ insert into sales.pgt_source_config (
             'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount'], null,
     '{}', array['order_id'], array['order_id', 'status']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.orders', 'sales.customer_payments', array['order_id', 'customer_id'], array['text', 'bigint'],
     '{}', '{}', array['order_id']
 );
 
-insert into sales.pgt_source_config (
+insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
         attach_function, triggers, always, readers
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
-    'sales.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
+    'sales_internal.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
         'changes_public_customers_truncated'], 'changes_public_customers_capture', null, null,
     array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
@@ -3681,47 +3466,48 @@ insert into sales.pgt_source_config (
             array['sales.customer_payments']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.customers', 'sales.customer_payments', array['customer_id', 'name'], array['bigint', 'text'],
     '{}', '{}', array['name']
 );
 
-insert into sales.pgt_source_config (
+insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
         attach_function, triggers, always, readers
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
-    'sales.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], array['changes_public_captured_payments_xid',
-        'changes_public_captured_payments_truncated'], 'changes_public_captured_payments_capture', null, null,
+    'sales_internal.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'],
+        array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'],
+        'changes_public_captured_payments_capture', null, null,
     array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
         'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'],
             array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.captured_payments', 'sales.customer_payments', array['order_id', 'amount', 'captured_at'], array['text', 'numeric(12,2)',
         'timestamp with time zone'],
     '{}', '{}', array['order_id']
 );
 
-insert into sales.pgt_source_config (
+insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
         attach_function, triggers, always, readers
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
-    'sales.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
+    'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
         'changes_sales_customer_payments_truncated'], null, null, null,
     '{}', '{}', array['sales.best_customers']
 );
 
-insert into sales.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'sales.customer_payments', 'sales.best_customers', array['customer_id', 'name', 'paid'], null,
     '{}', '{}', '{}'
 );
 
 -- Returns the rows of the change log of public.customers that a stream table has not applied.
--- Reads sales.changes_public_customers, sales.pgt_stream_table_state.
+-- Reads sales_internal.changes_public_customers, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
 -- a generic plan,
@@ -3730,7 +3516,7 @@ insert into sales.pgt_source_reader (source, stream_table, columns, types, not_n
 -- null it
 -- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
 -- own.
-create function sales.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
+create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3738,7 +3524,7 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales.changes_public_customers __new, sales.pgt_stream_table_state f
+        from sales_internal.changes_public_customers __new, sales_internal.pgt_stream_table_state f
         where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -3750,7 +3536,7 @@ as $function$
     ) c
     union all
     select c.*
-    from sales.changes_public_customers c, sales.pgt_stream_table_state f
+    from sales_internal.changes_public_customers c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
@@ -3759,18 +3545,16 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_customers(anyelement, text, bool, int4) is
-    'Returns the rows of the change log of public.customers that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.customers, with its owner's rights.
--- Writes sales.changes_public_customers.
+-- Writes sales_internal.changes_public_customers.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
 -- name that a row
 -- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
 -- fire for
 -- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
-create function sales.changes_public_customers_capture()
+create function sales_internal.changes_public_customers_capture()
     returns trigger
     language plpgsql
     security definer
@@ -3782,53 +3566,57 @@ declare
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then
         if tg_op operator(pg_catalog.<>) 'INSERT' then
-            insert into sales.changes_public_customers (__mult, customer_id, name)
-            select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-            from (select (null::sales.changes_public_customers).*) absent
+            insert into sales_internal.changes_public_customers (__mult, customer_id, name)
+            select -1, sales_internal.pgt_fit(o.customer_id, absent.customer_id, 1),
+        sales_internal.pgt_fit(o.name, absent.name, 1)
+            from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (select customer_id, name from (select (__old).*) r) o
             where not exists (select from only public.customers where false);
         end if;
         if tg_op operator(pg_catalog.<>) 'DELETE' then
-            insert into sales.changes_public_customers (__mult, customer_id, name)
-            select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-            from (select (null::sales.changes_public_customers).*) absent
+            insert into sales_internal.changes_public_customers (__mult, customer_id, name)
+            select 1, sales_internal.pgt_fit(n.customer_id, absent.customer_id, 1),
+        sales_internal.pgt_fit(n.name, absent.name, 1)
+            from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (select customer_id, name from (select (__new).*) r) n
             where not exists (select from only public.customers where false);
         end if;
     elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
+        insert into sales_internal.changes_public_customers (__mult, customer_id, name)
+        select 1, sales_internal.pgt_fit(n.customer_id, absent.customer_id, 1),
+        sales_internal.pgt_fit(n.name, absent.name, 1)
+        from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (select customer_id, name from new_rows) n;
     elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
+        insert into sales_internal.changes_public_customers (__mult, customer_id, name)
+        select -1, sales_internal.pgt_fit(o.customer_id, absent.customer_id, 1),
+        sales_internal.pgt_fit(o.name, absent.name, 1)
+        from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (select customer_id, name from old_rows) o
         union all
-        select 1, sales.pgt_fit(n.customer_id, absent.customer_id, 1), sales.pgt_fit(n.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
+        select 1, sales_internal.pgt_fit(n.customer_id, absent.customer_id, 1),
+        sales_internal.pgt_fit(n.name, absent.name, 1)
+        from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (select customer_id, name from new_rows) n;
     elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales.changes_public_customers (__mult, customer_id, name)
-        select -1, sales.pgt_fit(o.customer_id, absent.customer_id, 1), sales.pgt_fit(o.name, absent.name, 1)
-        from (select (null::sales.changes_public_customers).*) absent
+        insert into sales_internal.changes_public_customers (__mult, customer_id, name)
+        select -1, sales_internal.pgt_fit(o.customer_id, absent.customer_id, 1),
+        sales_internal.pgt_fit(o.name, absent.name, 1)
+        from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (select customer_id, name from old_rows) o;
     else -- truncated: the readers are recomputed
-        insert into sales.changes_public_customers (__mult, customer_id, name)
+        insert into sales_internal.changes_public_customers (__mult, customer_id, name)
         select 0, l.customer_id, l.name
         from (select) mark
-        left join sales.changes_public_customers l on false;
+        left join sales_internal.changes_public_customers l on false;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_customers_capture() is
-    'Logs changed rows of public.customers, with its owner''s rights. (Sluice: sales in sales)';
-revoke execute on function sales.changes_public_customers_capture() from public;
+revoke execute on function sales_internal.changes_public_customers_capture() from public;
 
 -- Returns the rows of the change log of public.orders that a stream table has not applied.
--- Reads sales.changes_public_orders, sales.pgt_stream_table_state.
+-- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
 -- a generic plan,
@@ -3837,7 +3625,7 @@ revoke execute on function sales.changes_public_customers_capture() from public;
 -- null it
 -- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
 -- own.
-create function sales.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
+create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3845,7 +3633,7 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales.changes_public_orders __new, sales.pgt_stream_table_state f
+        from sales_internal.changes_public_orders __new, sales_internal.pgt_stream_table_state f
         where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -3857,7 +3645,7 @@ as $function$
     ) c
     union all
     select c.*
-    from sales.changes_public_orders c, sales.pgt_stream_table_state f
+    from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
@@ -3866,18 +3654,16 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_orders(anyelement, text, bool, int4) is
-    'Returns the rows of the change log of public.orders that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.orders, with its owner's rights.
--- Writes sales.changes_public_orders.
+-- Writes sales_internal.changes_public_orders.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
 -- name that a row
 -- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
 -- fire for
 -- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
-create function sales.changes_public_orders_capture()
+create function sales_internal.changes_public_orders_capture()
     returns trigger
     language plpgsql
     security definer
@@ -3889,53 +3675,57 @@ declare
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then
         if tg_op operator(pg_catalog.<>) 'INSERT' then
-            insert into sales.changes_public_orders (__mult, order_id, customer_id)
-            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-            from (select (null::sales.changes_public_orders).*) absent
+            insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
+            select -1, sales_internal.pgt_fit(o.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(o.customer_id, absent.customer_id, 1)
+            from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (select order_id, customer_id from (select (__old).*) r) o
             where not exists (select from only public.orders where false);
         end if;
         if tg_op operator(pg_catalog.<>) 'DELETE' then
-            insert into sales.changes_public_orders (__mult, order_id, customer_id)
-            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-            from (select (null::sales.changes_public_orders).*) absent
+            insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
+            select 1, sales_internal.pgt_fit(n.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(n.customer_id, absent.customer_id, 1)
+            from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (select order_id, customer_id from (select (__new).*) r) n
             where not exists (select from only public.orders where false);
         end if;
     elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
+        select 1, sales_internal.pgt_fit(n.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(n.customer_id, absent.customer_id, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (select order_id, customer_id from new_rows) n;
     elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
+        select -1, sales_internal.pgt_fit(o.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (select order_id, customer_id from old_rows) o
         union all
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
+        select 1, sales_internal.pgt_fit(n.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(n.customer_id, absent.customer_id, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (select order_id, customer_id from new_rows) n;
     elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.customer_id, absent.customer_id, 1)
-        from (select (null::sales.changes_public_orders).*) absent
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
+        select -1, sales_internal.pgt_fit(o.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(o.customer_id, absent.customer_id, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (select order_id, customer_id from old_rows) o;
     else -- truncated: the readers are recomputed
-        insert into sales.changes_public_orders (__mult, order_id, customer_id)
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
         select 0, l.order_id, l.customer_id
         from (select) mark
-        left join sales.changes_public_orders l on false;
+        left join sales_internal.changes_public_orders l on false;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_orders_capture() is
-    'Logs changed rows of public.orders, with its owner''s rights. (Sluice: sales in sales)';
-revoke execute on function sales.changes_public_orders_capture() from public;
+revoke execute on function sales_internal.changes_public_orders_capture() from public;
 
 -- Returns the rows of the change log of public.captured_payments that a stream table has not applied.
--- Reads sales.changes_public_captured_payments, sales.pgt_stream_table_state.
+-- Reads sales_internal.changes_public_captured_payments, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
 -- a generic plan,
@@ -3944,7 +3734,7 @@ revoke execute on function sales.changes_public_orders_capture() from public;
 -- null it
 -- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
 -- own.
-create function sales.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
+create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -3952,7 +3742,7 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales.changes_public_captured_payments __new, sales.pgt_stream_table_state f
+        from sales_internal.changes_public_captured_payments __new, sales_internal.pgt_stream_table_state f
         where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -3964,7 +3754,7 @@ as $function$
     ) c
     union all
     select c.*
-    from sales.changes_public_captured_payments c, sales.pgt_stream_table_state f
+    from sales_internal.changes_public_captured_payments c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
@@ -3973,18 +3763,16 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_public_captured_payments(anyelement, text, bool, int4) is
-    'Returns the rows of the change log of public.captured_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- Logs changed rows of public.captured_payments, with its owner's rights.
--- Writes sales.changes_public_captured_payments.
+-- Writes sales_internal.changes_public_captured_payments.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
 -- name that a row
 -- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
 -- fire for
 -- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
-create function sales.changes_public_captured_payments_capture()
+create function sales_internal.changes_public_captured_payments_capture()
     returns trigger
     language plpgsql
     security definer
@@ -3996,59 +3784,63 @@ declare
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then
         if tg_op operator(pg_catalog.<>) 'INSERT' then
-            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-            select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
-        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-            from (select (null::sales.changes_public_captured_payments).*) absent
+            insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+            select -1, sales_internal.pgt_fit(o.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(o.amount, absent.amount, 1),
+        sales_internal.pgt_fit(o.captured_at, absent.captured_at, 1)
+            from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (select order_id, amount, captured_at from (select (__old).*) r) o
             where not exists (select from only public.captured_payments where false);
         end if;
         if tg_op operator(pg_catalog.<>) 'DELETE' then
-            insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-            select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
-        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-            from (select (null::sales.changes_public_captured_payments).*) absent
+            insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+            select 1, sales_internal.pgt_fit(n.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(n.amount, absent.amount, 1),
+        sales_internal.pgt_fit(n.captured_at, absent.captured_at, 1)
+            from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (select order_id, amount, captured_at from (select (__new).*) r) n
             where not exists (select from only public.captured_payments where false);
         end if;
     elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
-        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
+        insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select 1, sales_internal.pgt_fit(n.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(n.amount, absent.amount, 1),
+        sales_internal.pgt_fit(n.captured_at, absent.captured_at, 1)
+        from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (select order_id, amount, captured_at from new_rows) n;
     elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
-        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
+        insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select -1, sales_internal.pgt_fit(o.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(o.amount, absent.amount, 1),
+        sales_internal.pgt_fit(o.captured_at, absent.captured_at, 1)
+        from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (select order_id, amount, captured_at from old_rows) o
         union all
-        select 1, sales.pgt_fit(n.order_id, absent.order_id, 1), sales.pgt_fit(n.amount, absent.amount, 1),
-        sales.pgt_fit(n.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
+        select 1, sales_internal.pgt_fit(n.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(n.amount, absent.amount, 1),
+        sales_internal.pgt_fit(n.captured_at, absent.captured_at, 1)
+        from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (select order_id, amount, captured_at from new_rows) n;
     elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
-        select -1, sales.pgt_fit(o.order_id, absent.order_id, 1), sales.pgt_fit(o.amount, absent.amount, 1),
-        sales.pgt_fit(o.captured_at, absent.captured_at, 1)
-        from (select (null::sales.changes_public_captured_payments).*) absent
+        insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        select -1, sales_internal.pgt_fit(o.order_id, absent.order_id, 1),
+        sales_internal.pgt_fit(o.amount, absent.amount, 1),
+        sales_internal.pgt_fit(o.captured_at, absent.captured_at, 1)
+        from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (select order_id, amount, captured_at from old_rows) o;
     else -- truncated: the readers are recomputed
-        insert into sales.changes_public_captured_payments (__mult, order_id, amount, captured_at)
+        insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
         select 0, l.order_id, l.amount, l.captured_at
         from (select) mark
-        left join sales.changes_public_captured_payments l on false;
+        left join sales_internal.changes_public_captured_payments l on false;
     end if;
     return null;
 end;
 $function$;
-comment on function sales.changes_public_captured_payments_capture() is
-    'Logs changed rows of public.captured_payments, with its owner''s rights. (Sluice: sales in sales)';
-revoke execute on function sales.changes_public_captured_payments_capture() from public;
+revoke execute on function sales_internal.changes_public_captured_payments_capture() from public;
 
 -- Returns the rows of the change log of sales.customer_payments that a stream table has not applied.
--- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state.
+-- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
 -- a generic plan,
@@ -4057,7 +3849,7 @@ revoke execute on function sales.changes_public_captured_payments_capture() from
 -- null it
 -- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
 -- own.
-create function sales.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
+create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
     stable
@@ -4065,7 +3857,7 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales.changes_sales_customer_payments __new, sales.pgt_stream_table_state f
+        from sales_internal.changes_sales_customer_payments __new, sales_internal.pgt_stream_table_state f
         where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -4077,7 +3869,7 @@ as $function$
     ) c
     union all
     select c.*
-    from sales.changes_sales_customer_payments c, sales.pgt_stream_table_state f
+    from sales_internal.changes_sales_customer_payments c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
@@ -4086,32 +3878,27 @@ as $function$
               else pg_visible_in_snapshot(c.__xid, f.seen)
           end
 $function$;
-comment on function sales.unread_sales_customer_payments(anyelement, text, bool, int4) is
-    'Returns the rows of the change log of sales.customer_payments that a stream table has not applied. (Sluice: sales in sales)';
 
 -- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
 -- an error that says so.
 --
 -- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
-create function sales.present_public_orders(p_as anyelement)
+create function sales_internal.present_public_orders(p_as anyelement)
     returns setof anyelement
     language sql
     stable
 as $function$
     select absent.__kept, n.order_id, n.customer_id, n.status, n.amount
-    from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
+    from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
 $function$;
-comment on function sales.present_public_orders(anyelement) is
-    'The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another '
-    'type, an error that says so. (Sluice: sales in sales)';
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_insert()
+-- Writes sales_internal.large_orders_rows.
+create function sales_internal.now_public_orders_insert()
     returns trigger
     language plpgsql
     security definer
@@ -4121,23 +3908,23 @@ as $function$
 begin
     if tg_nargs > 0 then
         -- The stream tables are being filled.
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
         return null;
     end if;
     if to_regclass('public.orders') is null then
-        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+        perform sales_internal.pgt_lacks(array['public.orders'], 'sales.large_orders');
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform
         from (values
-            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+            ((select l.last_value from sales_internal.large_orders_last_xid l))) m(xid)
         where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
           and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
         if found then
@@ -4148,21 +3935,21 @@ begin
                 hint = 'Run the transaction again.';
         end if;
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
+        perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
-        execute sales.pgt_own_statement('sales.now_public_orders_insert()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_insert()'::regprocedure, 1);
     else
     -- statement 1
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
     -- touched: distinct(σ(Δ orders))
     touched as not materialized (
@@ -4173,11 +3960,11 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
+        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
+    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
     order by f.order_id
@@ -4189,13 +3976,11 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_insert() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date with each insert. (Sluice: sales in sales)';
-revoke execute on function sales.now_public_orders_insert() from public;
+revoke execute on function sales_internal.now_public_orders_insert() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_update()
+-- Writes sales_internal.large_orders_rows.
+create function sales_internal.now_public_orders_update()
     returns trigger
     language plpgsql
     security definer
@@ -4205,30 +3990,30 @@ as $function$
 begin
     if tg_nargs > 0 then
         -- The stream tables are being filled.
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
         return null;
     end if;
     if to_regclass('public.orders') is null then
-        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+        perform sales_internal.pgt_lacks(array['public.orders'], 'sales.large_orders');
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform
         from (values
-            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+            ((select l.last_value from sales_internal.large_orders_last_xid l))) m(xid)
         where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
           and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
         if found then
@@ -4239,12 +4024,12 @@ begin
                 hint = 'Run the transaction again.';
         end if;
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales.large_orders_rows r where (r.order_id) in
+        perform from sales_internal.large_orders_rows r where (r.order_id) in
             (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
-        execute sales.pgt_own_statement('sales.now_public_orders_update()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_update()'::regprocedure, 1);
     else
     -- statement 1
     with
@@ -4252,18 +4037,18 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+            from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+            from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
         ) c
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
@@ -4277,16 +4062,16 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
+        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
     gone as (
-        delete from sales.large_orders_rows r
+        delete from sales_internal.large_orders_rows r
         using touched t
         where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
+    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
     order by f.order_id
@@ -4298,13 +4083,11 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_update() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date with each update. (Sluice: sales in sales)';
-revoke execute on function sales.now_public_orders_update() from public;
+revoke execute on function sales_internal.now_public_orders_update() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_delete()
+-- Writes sales_internal.large_orders_rows.
+create function sales_internal.now_public_orders_delete()
     returns trigger
     language plpgsql
     security definer
@@ -4314,23 +4097,23 @@ as $function$
 begin
     if tg_nargs > 0 then
         -- The stream tables are being filled.
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
         return null;
     end if;
     if to_regclass('public.orders') is null then
-        perform sales.pgt_lacks(array['public.orders'], 'sales.large_orders');
+        perform sales_internal.pgt_lacks(array['public.orders'], 'sales.large_orders');
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform
         from (values
-            ((select l.last_value from sales.large_orders_last_xid l))) m(xid)
+            ((select l.last_value from sales_internal.large_orders_last_xid l))) m(xid)
         where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
           and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
         if found then
@@ -4341,21 +4124,21 @@ begin
                 hint = 'Run the transaction again.';
         end if;
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
+        perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from old_rows offset 1000) then
-        execute sales.pgt_own_statement('sales.now_public_orders_delete()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_delete()'::regprocedure, 1);
     else
     -- statement 1
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
     -- touched: distinct(σ(Δ orders))
     touched as materialized (
@@ -4366,11 +4149,11 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
+        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
-    delete from sales.large_orders_rows r
+    delete from sales_internal.large_orders_rows r
     using touched t
     where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     -- end of statement 1
@@ -4379,13 +4162,11 @@ begin
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_delete() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date with each delete. (Sluice: sales in sales)';
-revoke execute on function sales.now_public_orders_delete() from public;
+revoke execute on function sales_internal.now_public_orders_delete() from public;
 
 -- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
--- Writes sales.large_orders_rows.
-create function sales.now_public_orders_truncate()
+-- Writes sales_internal.large_orders_rows.
+create function sales_internal.now_public_orders_truncate()
     returns trigger
     language plpgsql
     security definer
@@ -4393,32 +4174,30 @@ create function sales.now_public_orders_truncate()
 as $function$
 begin
     if tg_nargs > 0 then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 0, l.order_id, l.customer_id, l.status, l.amount
         from (select) mark
-        left join sales.pending_public_orders l on false;
+        left join sales_internal.pending_public_orders l on false;
         return null;
     end if;
     if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
-        truncate sales.large_orders_rows;
+        truncate sales_internal.large_orders_rows;
     else
         -- Others may have rows; nobody writes them meanwhile.
         lock table public.orders in share row exclusive mode;
-        perform sales.large_orders_rebuild();
+        perform sales_internal.large_orders_rebuild();
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_truncate() is
-    'Recomputes the stream tables in immediate mode that read public.orders when that is truncated. (Sluice: sales in sales)';
-revoke execute on function sales.now_public_orders_truncate() from public;
+revoke execute on function sales_internal.now_public_orders_truncate() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
 -- changes, row by row.
--- Writes sales.pending_public_orders, and the stream tables.
+-- Writes sales_internal.pending_public_orders, and the stream tables.
 --
 -- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales.now_public_orders_row()
+create function sales_internal.now_public_orders_row()
     returns trigger
     language plpgsql
     security definer
@@ -4430,156 +4209,146 @@ declare
     __new alias for new;
 begin
     if tg_op <> 'INSERT' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
         where not exists (select from only public.orders where false);
     end if;
     if tg_op <> 'DELETE' then
-        insert into sales.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales.absent_public_orders absent
-            cross join lateral (select sales.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
+        from sales_internal.absent_public_orders absent
+            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
+                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
+                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
+                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
         where not exists (select from only public.orders where false);
     end if;
     if tg_nargs = 0 then
-        perform sales.large_orders_apply_pending(true);
+        perform sales_internal.large_orders_apply_pending(true);
     end if;
     return null;
 end;
 $function$;
-comment on function sales.now_public_orders_row() is
-    'Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication '
-    'applies changes, row by row. (Sluice: sales in sales)';
-revoke execute on function sales.now_public_orders_row() from public;
+revoke execute on function sales_internal.now_public_orders_row() from public;
 
--- Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in
--- immediate mode have yet to follow.
--- Reads sales.pending_public_orders.
+-- Returns the rows of sales_internal.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables
+-- in immediate mode have yet to follow.
+-- Reads sales_internal.pending_public_orders.
 --
 -- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
 -- kind that reads
 -- the log of a refresh); in a custom plan with null what statistics say.
-create function sales.unapplied_public_orders(p_as anyelement, p_few boolean)
+create function sales_internal.unapplied_public_orders(p_as anyelement, p_few boolean)
     returns setof anyelement
     language sql
     stable
 as $function$
     select c.*
-    from sales.pending_public_orders c
+    from sales_internal.pending_public_orders c
     where $2 is not null and (c.__mult is null)::integer = 0 and c.__xid = pg_current_xact_id()
     union all
     select c.*
-    from sales.pending_public_orders c
+    from sales_internal.pending_public_orders c
     where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
 $function$;
-comment on function sales.unapplied_public_orders(anyelement, bool) is
-    'Returns the rows of sales.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables in '
-    'immediate mode have yet to follow. (Sluice: sales in sales)';
 
 -- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is
 -- pending.
--- Writes sales.pending_public_orders, public.orders.
-create function sales.now_public_orders_attach()
+-- Writes sales_internal.pending_public_orders, public.orders.
+create function sales_internal.now_public_orders_attach()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    v_logs    boolean := exists (select from sales.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and s.logged);
+    v_logs    boolean := exists (select from sales_internal.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
+        s.logged);
     v_arguments text[] := case when v_logs then array['log'] else '{}' end;
 begin
-    if not sales.pgt_missing('sales.pending_public_orders') and not
-        sales.pgt_log_fits('public.orders', 'sales.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount']::name[])
-        then
+    if to_regclass('sales_internal.pending_public_orders') is not null and not
+        sales_internal.pgt_log_fits('public.orders', 'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status',
+        'amount']::name[]) then
         -- Those who write it have nothing pending then.
         lock table public.orders in share row exclusive mode;
-        perform sales.pgt_drop_own('sales.absent_public_orders');
-        drop table sales.pending_public_orders;
+        drop view if exists sales_internal.absent_public_orders;
+        drop table sales_internal.pending_public_orders;
     end if;
-    if to_regclass('sales.pending_public_orders') is null then
-        create table sales.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, sales.pgt_fit(t.order_id, t.order_id, 1) as order_id,
-            sales.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales.pgt_fit(t.status, t.status, 1) as status,
-            sales.pgt_fit(t.amount, t.amount, 1) as amount
+    if to_regclass('sales_internal.pending_public_orders') is null then
+        create table sales_internal.pending_public_orders as
+        select null::xid8 as __xid, null::bigint as __mult, sales_internal.pgt_fit(t.order_id, t.order_id, 1) as order_id,
+            sales_internal.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales_internal.pgt_fit(t.status, t.status, 1) as
+            status, sales_internal.pgt_fit(t.amount, t.amount, 1) as amount
         from public.orders t
         with no data;
         -- A row without __mult says that a trigger of a user's wrote the table.
-        alter table sales.pending_public_orders alter __xid set default pg_current_xact_id();
+        alter table sales_internal.pending_public_orders alter __xid set default pg_current_xact_id();
         -- What other transactions left behind, dead, is not even looked at.
-        create index pending_public_orders_xid on sales.pending_public_orders (__xid);
-        comment on table sales.pending_public_orders is 'Changes of public.orders within a transaction. (Sluice: sales in sales)';
+        create index pending_public_orders_xid on sales_internal.pending_public_orders (__xid);
     end if;
     -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
-    perform sales.pgt_missing('sales.absent_public_orders');
-    create or replace view sales.absent_public_orders as
-    select null::sales.pending_public_orders as __kept,
-           sales.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
-           sales.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
-           sales.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
-           sales.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
-    from (select (null::sales.pending_public_orders).*) p;
-    comment on view sales.absent_public_orders is 'Stands for columns that public.orders has no longer. (Sluice: sales in sales)';
+    create or replace view sales_internal.absent_public_orders as
+    select null::sales_internal.pending_public_orders as __kept,
+           sales_internal.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
+           sales_internal.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
+           sales_internal.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
+           sales_internal.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
+    from (select (null::sales_internal.pending_public_orders).*) p;
     -- With an argument more they only log; without it they keep up to date.
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
+    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows '
-            'for each statement execute function sales.now_public_orders_insert(' || case when v_logs then '''log''' else '' end || ')';
+            'for each statement execute function sales_internal.now_public_orders_insert(' || case when v_logs then '''log''' else '' end
+            || ')';
     end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
+    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows '
-            'new table as new_rows for each statement execute function sales.now_public_orders_update(' || case when v_logs then '''log'''
-            else '' end || ')';
+            'new table as new_rows for each statement execute function sales_internal.now_public_orders_update(' || case when v_logs then
+            '''log''' else '' end || ')';
     end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
+    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows '
-            'for each statement execute function sales.now_public_orders_delete(' || case when v_logs then '''log''' else '' end || ')';
+            'for each statement execute function sales_internal.now_public_orders_delete(' || case when v_logs then '''log''' else '' end
+            || ')';
     end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
+    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute '
-            'function sales.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
+            'function sales_internal.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable always trigger sales_now_truncate_public_orders;
     end if;
-    if sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
+    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
         execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row '
-            'execute function sales.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
+            'execute function sales_internal.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
         alter table public.orders enable replica trigger sales_now_row_public_orders;
     end if;
     -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
     -- They lack
     -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
     if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
-        and sales.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
+        and sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
     then
         create trigger sales_now_route_public_orders before insert on public.orders
-            for each row when (false) execute function sales.now_public_orders_row();
+            for each row when (false) execute function sales_internal.now_public_orders_row();
         alter table public.orders enable replica trigger sales_now_route_public_orders;
     end if;
 end;
 $function$;
-comment on function sales.now_public_orders_attach() is
-    'Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for '
-    'what is pending. (Sluice: sales in sales)';
 
 -- ================================================================================================================
 -- Stream tables
 -- ================================================================================================================
 
 -- The last transaction that filled sales.large_orders; any snapshot sees it.
-create sequence sales.large_orders_last_xid as bigint cache 1;
-comment on sequence sales.large_orders_last_xid is
-    'The last transaction that filled sales.large_orders; any snapshot sees it. (Sluice: sales in sales)';
+create sequence sales_internal.large_orders_last_xid as bigint cache 1;
 
 -- Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec.
--- Reads sales.pgt_stream_table_state and what the query reads; writes sales.large_orders_rows, sales.pgt_stream_table_state.
-create function sales.large_orders_rebuild(out inserted bigint, out deleted bigint)
+-- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.large_orders_rows,
+-- sales_internal.pgt_stream_table_state.
+create function sales_internal.large_orders_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -4593,9 +4362,9 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
+    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.large_orders' for update;
     -- Whose snapshot is older may not go on with rows that it does not see.
-    perform setval('sales.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
+    perform setval('sales_internal.large_orders_last_xid'::regclass, pg_current_xact_id()::text::bigint);
 
     with
     -- differ: the query's rows beside those stored, where they are not the same
@@ -4606,41 +4375,38 @@ select o.order_id, o.customer_id, o.status, o.amount
 from public.orders o
 where o.amount >= 150
 ) q) q
-        full join (select s.*, s.ctid as __at from sales.large_orders_rows s) s on q.order_id = s.order_id
+        full join (select s.*, s.ctid as __at from sales_internal.large_orders_rows s) s on q.order_id = s.order_id
         where q.__comes is null or s.__at is null or q.customer_id is distinct from s.customer_id
             or q.status is distinct from s.status or q.amount is distinct from s.amount
     ),
     removed as (
-        delete from sales.large_orders_rows r
+        delete from sales_internal.large_orders_rows r
         using differ d
         where r.ctid = d.__at and d.__comes is null
     ),
     changed as (
-        update sales.large_orders_rows r
+        update sales_internal.large_orders_rows r
         set customer_id = d.customer_id, status = d.status, amount = d.amount
         from differ d
         where r.ctid = d.__at and d.__comes
     ),
     added as (
-        insert into sales.large_orders_rows (order_id, customer_id, status, amount)
+        insert into sales_internal.large_orders_rows (order_id, customer_id, status, amount)
         select d.order_id, d.customer_id, d.status, d.amount
         from differ d
         where d.__at is null
     )
     select count(*) filter (where d.__comes), count(d.__at),
-           pg_current_snapshot(), nextval('sales.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_snapshot, v_no
     from differ d;
-    perform sales.pgt_applied('sales.large_orders', v_snapshot, v_no);
+    perform sales_internal.pgt_applied('sales.large_orders', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.large_orders_rebuild() is
-    'Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec. (Sluice: sales in '
-    'sales)';
 
 -- Applies this transaction's unread changes of its sources to stream table sales.large_orders. From stream_tables.large_orders in the spec.
--- Reads sales.pending_public_orders; writes sales.large_orders_rows.
-create function sales.large_orders_maintain()
+-- Reads sales_internal.pending_public_orders; writes sales_internal.large_orders_rows.
+create function sales_internal.large_orders_maintain()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4652,25 +4418,25 @@ as $function$
 declare
     __few     boolean := true; -- null: planned for the rows that there are
 begin
-    if not exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id()) then
+    if not exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id()) then
         return;
     end if;
-    lock table sales.large_orders_rows in share row exclusive mode; -- other writers may be at work on it
-    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0) then
-        perform sales.large_orders_rebuild();
+    lock table sales_internal.large_orders_rows in share row exclusive mode; -- other writers may be at work on it
+    if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0) then
+        perform sales_internal.large_orders_rebuild();
         return;
     end if;
-    if exists (select from sales.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
+    if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
         __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
 
     with
-    logs(log) as (values ('sales.pending_public_orders'::regclass)),
+    logs(log) as (values ('sales_internal.pending_public_orders'::regclass)),
     -- Δ public.orders
     changes1 as materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from sales.unapplied_public_orders(null::sales.pending_public_orders, __few) c
+        from sales_internal.unapplied_public_orders(null::sales_internal.pending_public_orders, __few) c
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
@@ -4683,16 +4449,16 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales.present_public_orders(null::sales.absent_public_orders) o
+        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
     gone as (
-        delete from sales.large_orders_rows r
+        delete from sales_internal.large_orders_rows r
         using touched t
         where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
     )
-    insert into sales.large_orders_rows as r (order_id, customer_id, status, amount)
+    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
     from fresh f
     order by f.order_id
@@ -4700,11 +4466,8 @@ begin
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
 end;
 $function$;
-comment on function sales.large_orders_maintain() is
-    'Applies this transaction''s unread changes of its sources to stream table sales.large_orders. From stream_tables.large_orders in the '
-    'spec. (Sluice: sales in sales)';
 
-insert into sales.pgt_stream_table_config (
+insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
@@ -4714,25 +4477,26 @@ insert into sales.pgt_stream_table_config (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
         array['public.orders'],
-    null, 'large_orders_rebuild', 'large_orders_apply_pending', 'large_orders_maintain', 'sales.large_orders_last_xid', null, null,
-    'sales.large_orders_rows', 'sales.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status', 'amount'],
-        'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
-        array['create unique index large_orders_key on sales.large_orders_rows (order_id)'],
+    null, 'large_orders_rebuild', 'large_orders_apply_pending', 'large_orders_maintain', 'sales_internal.large_orders_last_xid', null, null,
+    'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
+        'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
+        array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
     '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
 );
-insert into sales.pgt_stream_table_state (stream_table) values ('sales.large_orders');
+insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.large_orders');
 
 -- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
 -- Returns the numbers of rows inserted and deleted.
--- Reads sales.changes_public_customers, sales.changes_public_orders, sales.changes_public_captured_payments, sales.pgt_stream_table_state;
--- writes sales.customer_payments_rows, sales.pgt_stream_table_state.
+-- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
+-- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec.
 --
--- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See sales.unread_public_customers.
-create function sales.customer_payments_merge(out inserted bigint, out deleted bigint)
+-- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
+-- sales_internal.unread_public_customers.
+create function sales_internal.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -4755,27 +4519,32 @@ declare
     v_no       bigint;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
+    perform from sales_internal.pgt_stream_table_state s where s.stream_table = __self for update;
 
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     with
-    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
-        ('sales.changes_public_captured_payments'::regclass))
+    logs(log) as (values ('sales_internal.changes_public_customers'::regclass), ('sales_internal.changes_public_orders'::regclass),
+        ('sales_internal.changes_public_captured_payments'::regclass))
     select greatest(
-               (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null, 0)
-                   limit 201) n),
-               (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null, 0) limit 201)
-                   n),
-               (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
-                   __self, null, 0) limit 201) n)
+               (select count(*) from (
+                   select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0) limit
+                       201
+               ) n),
+               (select count(*) from (
+                   select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) limit 201
+               ) n),
+               (select count(*) from (
+                   select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
+                       __self, null, 0) limit 201
+               ) n)
            ),
            pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+           nextval('sales_internal.pgt_change_no'::regclass)
     into v_new, v_snapshot, v_no;
     if v_new = 0 then
         inserted := 0;
         deleted := 0;
-        perform sales.pgt_applied(__self, v_snapshot, v_no);
+        perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
     if v_new > 200 then
@@ -4785,26 +4554,26 @@ begin
 
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
-    logs(log) as (values ('sales.changes_public_customers'::regclass), ('sales.changes_public_orders'::regclass),
-        ('sales.changes_public_captured_payments'::regclass)),
+    logs(log) as (values ('sales_internal.changes_public_customers'::regclass), ('sales_internal.changes_public_orders'::regclass),
+        ('sales_internal.changes_public_captured_payments'::regclass)),
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales.unread_public_customers(null::sales.changes_public_customers, __self, __few, 400) c
+        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few, 400) c
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
     -- Δ public.orders
     changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales.unread_public_orders(null::sales.changes_public_orders, __self, __few, 400) c
+        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 400) c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
     -- Δ public.captured_payments
     changes3 as materialized (
         select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, __few, 400) c
+        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few, 400) c
         group by c.order_id, c.amount, c.captured_at
         having sum(c.__mult) <> 0
     ),
@@ -4863,7 +4632,7 @@ begin
             coalesce(r.__odd3, 0) + d.__odd3 as __odd3, greatest(r.__max4, d.__max4) as __max4,
             r.__n + d.__n > 0 and (d.__max4_gone >= r.__max4 and (d.__max4 > d.__max4_gone) is not true) is true as __lost
         from delta d
-        left join sales.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
+        left join sales_internal.customer_payments_rows r on r.customer_id = d.customer_id and r.name = d.name
     ),
     -- lost: groups whose least or greatest value went
     lost as materialized (
@@ -4889,25 +4658,25 @@ begin
         left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
     ),
     removed as (
-        delete from sales.customer_payments_rows r
+        delete from sales_internal.customer_payments_rows r
         using found f
         where r.ctid = f.__at and f.__n <= 0
     ),
     changed as (
-        update sales.customer_payments_rows r
+        update sales_internal.customer_payments_rows r
         set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3, __max4 = f.__max4
         from found f
         where r.ctid = f.__at and f.__n > 0
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        insert into sales_internal.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
         select f.customer_id, f.name, f.__n, f.__sum1, f.__count2, f.__odd3, f.__max4
         from found f
         where f.__at is null and f.__n > 0
     ),
     -- What reads this stream table reads how its rows changed.
     logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
+        insert into sales_internal.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select sum(x.__mult), x.customer_id, x.name, x.paid
         from (
             select 1 as __mult, f.customer_id as customer_id, f.name as name, case when f.__count2 > 0 then case when f.__odd3 = 0 then
@@ -4920,7 +4689,7 @@ begin
                 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then 'NaN' when r.__odd3 >= 1e36 then
                 '-Infinity' else 'Infinity' end end as paid
             from found f
-            join sales.customer_payments_rows r on r.ctid = f.__at
+            join sales_internal.customer_payments_rows r on r.ctid = f.__at
         ) x
         group by x.customer_id, x.name, x.paid
         having sum(x.__mult) <> 0
@@ -4929,39 +4698,48 @@ begin
            count(f.__at),
            count(*) filter (where f.__n < 0),
            case
-               when exists (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null, 0) c where
-                   c.__mult = 0)
-                   or exists (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null, 0) c where c.__mult =
-                       0)
-                   or exists (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments, __self, null,
-                       0) c where c.__mult = 0)
+               when exists (
+                       select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0) c
+                           where c.__mult = 0
+                   )
+                   or exists (
+                       select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) c where
+                           c.__mult = 0
+                   )
+                   or exists (
+                       select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
+                           __self, null, 0) c where c.__mult = 0
+                   )
                then 'a source was truncated'
                -- What was committed since they were counted may be more than the statement read.
                when __few and v_snapshot::text <> pg_current_snapshot()::text and greatest(
-                   (select count(*) from (select from sales.unread_public_customers(null::sales.changes_public_customers, __self, null, 0)
-                       limit 400) n),
-                   (select count(*) from (select from sales.unread_public_orders(null::sales.changes_public_orders, __self, null, 0) limit
-                       400) n),
-                   (select count(*) from (select from sales.unread_public_captured_payments(null::sales.changes_public_captured_payments,
-                       __self, null, 0) limit 400) n)
+                   (select count(*) from (
+                       select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0)
+                           limit 400
+                   ) n),
+                   (select count(*) from (
+                       select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) limit
+                           400
+                   ) n),
+                   (select count(*) from (
+                       select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
+                           __self, null, 0) limit 400
+                   ) n)
                ) = 400
                then 'many changes came at once'
            end,
            pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+           nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
     from found f;
-    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
+    perform sales_internal.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.customer_payments_merge() is
-    'Applies unread rows of its sources'' change logs to stream table sales.customer_payments. Returns the numbers of rows inserted and '
-    'deleted. (Sluice: sales in sales)';
 
 -- Computes the rows of stream table sales.customer_payments. From stream_tables.customer_payments in the spec.
 -- Reads what the query reads. A query of its own, since PostgreSQL runs no statement that writes in parallel. p_as: null, of the rows'
 -- type.
-create function sales.customer_payments_computed(p_as anyelement)
+create function sales_internal.customer_payments_computed(p_as anyelement)
     returns setof anyelement
     language sql
     stable
@@ -4987,12 +4765,11 @@ select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
         ) s
 $function$;
-comment on function sales.customer_payments_computed(anyelement) is
-    'Computes the rows of stream table sales.customer_payments. From stream_tables.customer_payments in the spec. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.customer_payments and applies the difference. From stream_tables.customer_payments in the spec.
--- Reads sales.pgt_stream_table_state and what the query reads; writes sales.customer_payments_rows, sales.pgt_stream_table_state.
-create function sales.customer_payments_rebuild(out inserted bigint, out deleted bigint)
+-- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.customer_payments_rows,
+-- sales_internal.pgt_stream_table_state.
+create function sales_internal.customer_payments_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -5006,7 +4783,7 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
+    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
 
     with
     -- differ: the query's rows beside those stored, where they are not the same
@@ -5015,8 +4792,9 @@ begin
             s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3, q.__max4,
             s.customer_id as __was1, s.name as __was2, s.__n as __was3, s.__sum1 as __was4, s.__count2 as __was5,
             s.__odd3 as __was6, s.__max4 as __was7
-        from (select q.*, true as __comes from sales.customer_payments_computed(null::sales.customer_payments_rows) q) q
-        full join (select s.*, s.ctid as __at from sales.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name = s.name
+        from (select q.*, true as __comes from sales_internal.customer_payments_computed(null::sales_internal.customer_payments_rows) q) q
+        full join (select s.*, s.ctid as __at from sales_internal.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name =
+            s.name
         where q.__comes is null or s.__at is null or q.__n is distinct from s.__n or q.__sum1 is distinct from s.__sum1
             or q.__count2 is distinct from s.__count2 or q.__odd3 is distinct from s.__odd3
             or q.__max4 is distinct from s.__max4
@@ -5034,25 +4812,25 @@ begin
         where d.__at is not null
     ),
     removed as (
-        delete from sales.customer_payments_rows r
+        delete from sales_internal.customer_payments_rows r
         using differ d
         where r.ctid = d.__at and d.__comes is null
     ),
     changed as (
-        update sales.customer_payments_rows r
+        update sales_internal.customer_payments_rows r
         set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3, __max4 = d.__max4
         from differ d
         where r.ctid = d.__at and d.__comes
     ),
     added as (
-        insert into sales.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
+        insert into sales_internal.customer_payments_rows (customer_id, name, __n, __sum1, __count2, __odd3, __max4)
         select d.customer_id, d.name, d.__n, d.__sum1, d.__count2, d.__odd3, d.__max4
         from differ d
         where d.__at is null
     ),
     -- What reads this stream table reads the same delta.
     logged1 as (
-        insert into sales.changes_sales_customer_payments (__mult, customer_id, name, paid)
+        insert into sales_internal.changes_sales_customer_payments (__mult, customer_id, name, paid)
         select d.__mult, d.customer_id as customer_id, d.name as name, case when d.__count2 > 0 then case when d.__odd3 = 0 then d.__sum1
             when mod(d.__odd3, 1e18) > 0 or (d.__odd3 > 1e36 and mod(d.__odd3, 1e36) > 0) then 'NaN' when d.__odd3 >= 1e36 then '-Infinity'
             else 'Infinity' end end as paid
@@ -5060,17 +4838,14 @@ begin
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           pg_current_snapshot(), nextval('sales.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_snapshot, v_no
     from delta d;
-    perform sales.pgt_applied('sales.customer_payments', v_snapshot, v_no);
+    perform sales_internal.pgt_applied('sales.customer_payments', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.customer_payments_rebuild() is
-    'Recomputes stream table sales.customer_payments and applies the difference. From stream_tables.customer_payments in the spec. '
-    '(Sluice: sales in sales)';
 
-insert into sales.pgt_stream_table_config (
+insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
@@ -5081,8 +4856,8 @@ insert into sales.pgt_stream_table_config (
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
         'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
     'customer_payments_merge', 'customer_payments_rebuild', null, null, null, null, null,
-    'sales.customer_payments_rows', 'sales.customer_payments_rows_old', null, false, array['customer_id', 'name', 'payments', 'paid',
-        'last_paid_at'], 's.*', '(
+    'sales_internal.customer_payments_rows', 'sales_internal.customer_payments_rows_old', null, false, array['customer_id', 'name',
+        'payments', 'paid', 'last_paid_at'], 's.*', '(
 with
 -- d1: γ(customers ⋈ orders ⋈ captured_payments)
 d1 as not materialized (
@@ -5100,7 +4875,7 @@ d1 as not materialized (
 select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
 ) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
-    array['create unique index customer_payments_key on sales.customer_payments_rows (customer_id, name)'],
+    array['create unique index customer_payments_key on sales_internal.customer_payments_rows (customer_id, name)'],
     array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
         '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 '
         'and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
@@ -5113,17 +4888,17 @@ JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
 GROUP BY c.customer_id, c.name'
 );
-insert into sales.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
+insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
 
 -- Applies unread rows of its sources' change logs to stream table sales.best_customers.
 -- Returns the numbers of rows inserted and deleted.
--- Reads sales.changes_sales_customer_payments, sales.pgt_stream_table_state; writes sales.best_customers_rows,
--- sales.pgt_stream_table_state.
+-- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state; writes sales_internal.best_customers_rows,
+-- sales_internal.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec.
 --
 -- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
--- sales.unread_sales_customer_payments.
-create function sales.best_customers_merge(out inserted bigint, out deleted bigint)
+-- sales_internal.unread_sales_customer_payments.
+create function sales_internal.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -5146,22 +4921,24 @@ declare
     v_no       bigint;
 begin
     -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales.pgt_stream_table_state s where s.stream_table = __self for update;
+    perform from sales_internal.pgt_stream_table_state s where s.stream_table = __self for update;
 
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     with
-    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass))
+    logs(log) as (values ('sales_internal.changes_sales_customer_payments'::regclass))
     select greatest(
-               (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self,
-                   null, 0) limit 501) n)
+               (select count(*) from (
+                   select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
+                       null, 0) limit 501
+               ) n)
            ),
            pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+           nextval('sales_internal.pgt_change_no'::regclass)
     into v_new, v_snapshot, v_no;
     if v_new = 0 then
         inserted := 0;
         deleted := 0;
-        perform sales.pgt_applied(__self, v_snapshot, v_no);
+        perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
     if v_new > 500 then
@@ -5171,11 +4948,11 @@ begin
 
     -- One statement, one snapshot: sources, logs and frontier agree.
     with
-    logs(log) as (values ('sales.changes_sales_customer_payments'::regclass)),
+    logs(log) as (values ('sales_internal.changes_sales_customer_payments'::regclass)),
     -- d1: σ(Δ customer_payments)
     d1 as not materialized (
         select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
-        from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, __few, 1000) c
+        from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self, __few, 1000) c
         where c.paid >= 500
     ),
     -- delta: the same, added up
@@ -5191,22 +4968,22 @@ begin
     found as materialized (
         select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
         from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
-            distinct from d.name and r.paid is not distinct from d.paid
+        left join sales_internal.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and
+            r.name is not distinct from d.name and r.paid is not distinct from d.paid
     ),
     removed as (
-        delete from sales.best_customers_rows r
+        delete from sales_internal.best_customers_rows r
         using found f
         where r.ctid = f.__at and f.__was + f.__mult <= 0
     ),
     counted as (
-        update sales.best_customers_rows r
+        update sales_internal.best_customers_rows r
         set __mult = f.__was + f.__mult
         from found f
         where r.ctid = f.__at and f.__was + f.__mult > 0
     ),
     added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        insert into sales_internal.best_customers_rows (customer_id, name, paid, __mult, __hash)
         select f.customer_id, f.name, f.paid, f.__mult, f.__hash
         from found f
         where f.__at is null and f.__mult > 0
@@ -5215,30 +4992,32 @@ begin
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
            (select count(*) from found f where f.__was + f.__mult < 0),
            case
-               when exists (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments, __self, null, 0)
-                   c where c.__mult = 0)
+               when exists (
+                       select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
+                           __self, null, 0) c where c.__mult = 0
+                   )
                then 'a source was truncated'
                -- What was committed since they were counted may be more than the statement read.
                when __few and v_snapshot::text <> pg_current_snapshot()::text and greatest(
-                   (select count(*) from (select from sales.unread_sales_customer_payments(null::sales.changes_sales_customer_payments,
-                       __self, null, 0) limit 1000) n)
+                   (select count(*) from (
+                       select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
+                           __self, null, 0) limit 1000
+                   ) n)
                ) = 1000
                then 'many changes came at once'
            end,
            pg_current_snapshot(),
-           nextval('sales.pgt_change_no'::regclass)
+           nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
     from delta d;
-    perform sales.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
+    perform sales_internal.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
 end;
 $function$;
-comment on function sales.best_customers_merge() is
-    'Applies unread rows of its sources'' change logs to stream table sales.best_customers. Returns the numbers of rows inserted and '
-    'deleted. (Sluice: sales in sales)';
 
 -- Recomputes stream table sales.best_customers and applies the difference. From stream_tables.best_customers in the spec.
--- Reads sales.pgt_stream_table_state and what the query reads; writes sales.best_customers_rows, sales.pgt_stream_table_state.
-create function sales.best_customers_rebuild(out inserted bigint, out deleted bigint)
+-- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.best_customers_rows,
+-- sales_internal.pgt_stream_table_state.
+create function sales_internal.best_customers_rebuild(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -5252,14 +5031,14 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
+    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
     -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
-    update sales.best_customers_rows r
+    update sales_internal.best_customers_rows r
     set __hash = hash_record_extended(row(r.customer_id, r.name, r.paid), 0)
     where r.__hash <> hash_record_extended(row(r.customer_id, r.name, r.paid), 0);
     if found then
-        delete from sales.best_customers_rows r
-        using sales.best_customers_rows s
+        delete from sales_internal.best_customers_rows r
+        using sales_internal.best_customers_rows s
         where s.__hash = r.__hash and s.customer_id is not distinct from r.customer_id and s.name is not distinct from r.name and s.paid is
             not distinct from r.paid and s.ctid < r.ctid;
     end if;
@@ -5275,7 +5054,7 @@ where c.paid >= 500
 ) q
         union all
         select s.customer_id, s.name, s.paid, -s.__mult
-        from sales.best_customers_rows s
+        from sales_internal.best_customers_rows s
     ),
     -- delta: the same, added up
     delta as materialized (
@@ -5290,39 +5069,36 @@ where c.paid >= 500
     found as materialized (
         select r.ctid as __at, coalesce(r.__mult, 0) as __was, d.*
         from delta d
-        left join sales.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and r.name is not
-            distinct from d.name and r.paid is not distinct from d.paid
+        left join sales_internal.best_customers_rows r on r.__hash = d.__hash and r.customer_id is not distinct from d.customer_id and
+            r.name is not distinct from d.name and r.paid is not distinct from d.paid
     ),
     removed as (
-        delete from sales.best_customers_rows r
+        delete from sales_internal.best_customers_rows r
         using found f
         where r.ctid = f.__at and f.__was + f.__mult <= 0
     ),
     counted as (
-        update sales.best_customers_rows r
+        update sales_internal.best_customers_rows r
         set __mult = f.__was + f.__mult
         from found f
         where r.ctid = f.__at and f.__was + f.__mult > 0
     ),
     added as (
-        insert into sales.best_customers_rows (customer_id, name, paid, __mult, __hash)
+        insert into sales_internal.best_customers_rows (customer_id, name, paid, __mult, __hash)
         select f.customer_id, f.name, f.paid, f.__mult, f.__hash
         from found f
         where f.__at is null and f.__mult > 0
     )
     select coalesce(sum(d.__mult) filter (where d.__mult > 0), 0)::bigint,
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
-           pg_current_snapshot(), nextval('sales.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_snapshot, v_no
     from delta d;
-    perform sales.pgt_applied('sales.best_customers', v_snapshot, v_no);
+    perform sales_internal.pgt_applied('sales.best_customers', v_snapshot, v_no);
 end;
 $function$;
-comment on function sales.best_customers_rebuild() is
-    'Recomputes stream table sales.best_customers and applies the difference. From stream_tables.best_customers in the spec. (Sluice: '
-    'sales in sales)';
 
-insert into sales.pgt_stream_table_config (
+insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
@@ -5333,35 +5109,32 @@ insert into sales.pgt_stream_table_config (
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
         array['sales.customer_payments'], array['sales.customer_payments'],
     'best_customers_merge', 'best_customers_rebuild', null, null, null, null, null,
-    'sales.best_customers_rows', 'sales.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
+    'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
-        array['create index best_customers_hash on sales.best_customers_rows (__hash)'],
+        array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
     '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
 );
-insert into sales.pgt_stream_table_state (stream_table) values ('sales.best_customers');
+insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
 -- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
 -- They are sales.large_orders, which follow the same tables.
 -- Writes them and the tables of what is pending.
 --
 -- p_all: also those that otherwise follow each statement by itself.
-create function sales.large_orders_apply_pending(p_all boolean)
+create function sales_internal.large_orders_apply_pending(p_all boolean)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
     if p_all then
-        perform sales.large_orders_maintain();
+        perform sales_internal.large_orders_maintain();
     end if;
-    delete from sales.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
+    delete from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
 end;
 $function$;
-comment on function sales.large_orders_apply_pending(bool) is
-    'Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets '
-    'it. They are sales.large_orders, which follow the same tables. (Sluice: sales in sales)';
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '64d955c563de3580f0f1334950bb2b15', 'extension');
+values ('sales', '1.0.0', '00085b35dd87abb6a8d93f996e087e47', 'extension');

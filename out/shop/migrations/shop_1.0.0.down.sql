@@ -11,28 +11,17 @@ begin
     with relation (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
-                'order_events', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_dlq', 'order_events_high_watermark',
-                'order_events_order', 'order_events_pending', 'order_events_received', 'order_events_rescan_after', 'order_events_stats',
-                'payments', 'payments_alone_until', 'payments_claim_cursor', 'payments_dlq', 'payments_high_watermark', 'payments_order',
-                'payments_pending', 'payments_received', 'payments_rescan_after', 'payments_stats', 'pgt_attempts_0', 'pgt_attempts_1',
-                'pgt_attempts_2', 'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7',
-                'pgt_extension', 'pgt_inbox_config', 'pgt_inbox_counted', 'pgt_inbox_dead', 'pgt_inbox_dead_age', 'pgt_inbox_deltas',
-                'pgt_inbox_deltas_last', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_inbox_rates', 'pgt_inbox_retry_due',
-                'pgt_inbox_retry_queue', 'pgt_inbox_retry_received', 'pgt_inbox_totals', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
-                'pgt_version_history'
+                'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
+                'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
+                'pgt_settings'
             ]::name[], true)
     ),
     routine (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
-                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
-                'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
-                'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
-                'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
-                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_note_version', 'pgt_setting',
-                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
+                'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], true)
     ),
     own (classid, objid) as (
@@ -109,54 +98,54 @@ select pgtrickle.detach();
 drop view pgtrickle.payments_stats;
 drop view pgtrickle.payments_dlq;
 drop view pgtrickle.payments_pending;
-drop function pgtrickle.payments_mark_failed(text, text);
-drop function pgtrickle.payments_mark_processed(text);
-drop function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz);
-drop function pgtrickle.payments_claim(int4, int4, int4);
+drop function pgtrickle_internal.payments_mark_failed(text, text);
+drop function pgtrickle_internal.payments_mark_processed(text);
+drop function pgtrickle_internal.payments_receive(text, text, jsonb, text, text, text, timestamptz);
+drop function pgtrickle_internal.payments_claim(int4, int4, int4);
 drop trigger sluice_applied on pgtrickle.payments;
 drop trigger sluice_truncated on pgtrickle.payments;
 drop trigger sluice_moved on pgtrickle.payments;
 drop trigger sluice_inserted on pgtrickle.payments;
 drop trigger sluice_deleted on pgtrickle.payments;
 drop trigger sluice_updated on pgtrickle.payments;
-drop function pgtrickle.payments_updated();
-drop function pgtrickle.payments_inserted();
-drop sequence pgtrickle.payments_received;
-drop sequence pgtrickle.payments_high_watermark;
-drop sequence pgtrickle.payments_alone_until;
-drop sequence pgtrickle.payments_rescan_after;
-drop sequence pgtrickle.payments_claim_cursor;
+drop function pgtrickle_internal.payments_updated();
+drop function pgtrickle_internal.payments_inserted();
+drop sequence pgtrickle_internal.payments_received;
+drop sequence pgtrickle_internal.payments_high_watermark;
+drop sequence pgtrickle_internal.payments_alone_until;
+drop sequence pgtrickle_internal.payments_rescan_after;
+drop sequence pgtrickle_internal.payments_claim_cursor;
 drop table pgtrickle.payments;
 drop view pgtrickle.order_events_stats;
 drop view pgtrickle.order_events_dlq;
 drop view pgtrickle.order_events_pending;
-drop function pgtrickle.order_events_mark_failed(text, text);
-drop function pgtrickle.order_events_mark_processed(text);
-drop function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz);
-drop function pgtrickle.order_events_claim(int4, int4, int4);
+drop function pgtrickle_internal.order_events_mark_failed(text, text);
+drop function pgtrickle_internal.order_events_mark_processed(text);
+drop function pgtrickle_internal.order_events_receive(text, text, jsonb, text, text, text, timestamptz);
+drop function pgtrickle_internal.order_events_claim(int4, int4, int4);
 drop trigger sluice_applied on pgtrickle.order_events;
 drop trigger sluice_truncated on pgtrickle.order_events;
 drop trigger sluice_moved on pgtrickle.order_events;
 drop trigger sluice_inserted on pgtrickle.order_events;
 drop trigger sluice_deleted on pgtrickle.order_events;
 drop trigger sluice_updated on pgtrickle.order_events;
-drop function pgtrickle.order_events_updated();
-drop function pgtrickle.order_events_inserted();
-drop sequence pgtrickle.order_events_received;
-drop sequence pgtrickle.order_events_high_watermark;
-drop sequence pgtrickle.order_events_alone_until;
-drop sequence pgtrickle.order_events_rescan_after;
-drop sequence pgtrickle.order_events_claim_cursor;
+drop function pgtrickle_internal.order_events_updated();
+drop function pgtrickle_internal.order_events_inserted();
+drop sequence pgtrickle_internal.order_events_received;
+drop sequence pgtrickle_internal.order_events_high_watermark;
+drop sequence pgtrickle_internal.order_events_alone_until;
+drop sequence pgtrickle_internal.order_events_rescan_after;
+drop sequence pgtrickle_internal.order_events_claim_cursor;
 drop table pgtrickle.order_events;
 drop procedure pgtrickle.run("interval", "interval");
 drop function pgtrickle.tick_once();
 drop procedure pgtrickle.tick();
-drop procedure pgtrickle.pgt_commit();
-drop function pgtrickle.pgt_check_origin();
+drop procedure pgtrickle_internal.pgt_commit();
+drop function pgtrickle_internal.pgt_check_origin();
 drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();
 drop function pgtrickle.attach();
-drop function pgtrickle.pgt_note_version();
+drop function pgtrickle_internal.pgt_note_version();
 drop function pgtrickle.inbox_status(text);
 drop function pgtrickle.inbox_status();
 drop function pgtrickle.inbox_health(text);
@@ -169,45 +158,60 @@ drop function pgtrickle.inbox_claim(text, int4, int4, int4);
 drop function pgtrickle.inbox_pending(text, int4);
 drop function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz);
 drop function pgtrickle.inbox_is_my_partition(text, text, int4, int4);
-drop function pgtrickle.pgt_inbox_tick(text);
-drop function pgtrickle.pgt_inbox_rebuild(text);
-drop function pgtrickle.pgt_inbox_drain(text, int4);
-drop function pgtrickle.pgt_inbox_alert(text);
-drop function pgtrickle.pgt_inbox_audit(text);
-drop function pgtrickle.pgt_inbox_settle(text);
-drop function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz);
-drop function pgtrickle.pgt_inbox_fold(text);
-drop function pgtrickle.pgt_inbox_summary(text);
-drop function pgtrickle.pgt_inbox_changed();
-drop function pgtrickle.pgt_finish_attempts(text);
-drop function pgtrickle.pgt_count_attempt(text, text, xid, regclass);
-drop function pgtrickle.pgt_inbox(text);
-drop sequence pgtrickle.pgt_attempts_7;
-drop sequence pgtrickle.pgt_attempts_6;
-drop sequence pgtrickle.pgt_attempts_5;
-drop sequence pgtrickle.pgt_attempts_4;
-drop sequence pgtrickle.pgt_attempts_3;
-drop sequence pgtrickle.pgt_attempts_2;
-drop sequence pgtrickle.pgt_attempts_1;
-drop sequence pgtrickle.pgt_attempts_0;
+drop function pgtrickle_internal.pgt_inbox_tick(text);
+drop function pgtrickle_internal.pgt_inbox_rebuild(text);
+drop function pgtrickle_internal.pgt_inbox_drain(text, int4);
+drop function pgtrickle_internal.pgt_inbox_alert(text);
+drop function pgtrickle_internal.pgt_inbox_audit(text);
+drop function pgtrickle_internal.pgt_inbox_settle(text);
+drop function pgtrickle_internal.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz);
+drop function pgtrickle_internal.pgt_inbox_fold(text);
+drop function pgtrickle_internal.pgt_inbox_summary(text);
+drop function pgtrickle_internal.pgt_inbox_changed();
+drop function pgtrickle_internal.pgt_finish_attempts(text);
+drop function pgtrickle_internal.pgt_count_attempt(text, text, xid, regclass);
+drop function pgtrickle_internal.pgt_inbox(text);
+drop sequence pgtrickle_internal.pgt_attempts_7;
+drop sequence pgtrickle_internal.pgt_attempts_6;
+drop sequence pgtrickle_internal.pgt_attempts_5;
+drop sequence pgtrickle_internal.pgt_attempts_4;
+drop sequence pgtrickle_internal.pgt_attempts_3;
+drop sequence pgtrickle_internal.pgt_attempts_2;
+drop sequence pgtrickle_internal.pgt_attempts_1;
+drop sequence pgtrickle_internal.pgt_attempts_0;
 drop function pgtrickle.inbox_is_my_partition(text, int4, int4);
-drop view pgtrickle.pgt_inbox_counted;
-drop table pgtrickle.pgt_inbox_dead;
-drop table pgtrickle.pgt_inbox_totals;
-drop table pgtrickle.pgt_inbox_retry_queue;
-drop table pgtrickle.pgt_inbox_rates;
-drop table pgtrickle.pgt_inbox_deltas;
-drop table pgtrickle.pgt_inbox_progress;
-drop table pgtrickle.pgt_inbox_paused;
+drop view pgtrickle_internal.pgt_inbox_counted;
+drop table pgtrickle_internal.pgt_inbox_dead;
+drop table pgtrickle_internal.pgt_inbox_totals;
+drop table pgtrickle_internal.pgt_inbox_retry_queue;
+drop table pgtrickle_internal.pgt_inbox_rates;
+drop table pgtrickle_internal.pgt_inbox_deltas;
+drop table pgtrickle_internal.pgt_inbox_progress;
+drop table pgtrickle_internal.pgt_inbox_paused;
 drop table pgtrickle.pgt_inbox_config;
-drop table pgtrickle.pgt_tasks;
-drop table pgtrickle.pgt_version_history;
-drop table pgtrickle.pgt_origin;
-drop function pgtrickle.pgt_setting(text);
+drop table pgtrickle_internal.pgt_tasks;
+drop table pgtrickle_internal.pgt_version_history;
+drop table pgtrickle_internal.pgt_origin;
+drop function pgtrickle_internal.pgt_setting(text);
 drop trigger pgt_settings_check on pgtrickle.pgt_settings;
-drop function pgtrickle.pgt_settings_check();
+drop function pgtrickle_internal.pgt_settings_check();
 drop table pgtrickle.pgt_settings;
 drop table pgtrickle.pgt_extension;
+-- Drops schema pgtrickle_internal if extension shop made it and nothing else lives in it.
+do $do$
+begin
+    if exists (
+        select
+        from pg_catalog.pg_namespace n
+        where n.nspname = 'pgtrickle_internal'
+          and pg_catalog.obj_description(n.oid, 'pg_namespace') = 'Made by Sluice extension shop.'
+    ) then
+        drop schema pgtrickle_internal;
+    end if;
+exception when dependent_objects_still_exist then
+    raise notice 'schema % stays: it holds other objects', 'pgtrickle_internal';
+end;
+$do$;
 -- Drops schema pgtrickle if extension shop made it and nothing else lives in it.
 do $do$
 begin

@@ -11,28 +11,17 @@ begin
     with relation (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
-                'order_events', 'order_events_alone_until', 'order_events_claim_cursor', 'order_events_dlq', 'order_events_high_watermark',
-                'order_events_order', 'order_events_pending', 'order_events_received', 'order_events_rescan_after', 'order_events_stats',
-                'payments', 'payments_alone_until', 'payments_claim_cursor', 'payments_dlq', 'payments_high_watermark', 'payments_order',
-                'payments_pending', 'payments_received', 'payments_rescan_after', 'payments_stats', 'pgt_attempts_0', 'pgt_attempts_1',
-                'pgt_attempts_2', 'pgt_attempts_3', 'pgt_attempts_4', 'pgt_attempts_5', 'pgt_attempts_6', 'pgt_attempts_7',
-                'pgt_extension', 'pgt_inbox_config', 'pgt_inbox_counted', 'pgt_inbox_dead', 'pgt_inbox_dead_age', 'pgt_inbox_deltas',
-                'pgt_inbox_deltas_last', 'pgt_inbox_paused', 'pgt_inbox_progress', 'pgt_inbox_rates', 'pgt_inbox_retry_due',
-                'pgt_inbox_retry_queue', 'pgt_inbox_retry_received', 'pgt_inbox_totals', 'pgt_origin', 'pgt_settings', 'pgt_tasks',
-                'pgt_version_history'
+                'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
+                'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
+                'pgt_settings'
             ]::name[], false)
     ),
     routine (schema_name, names, replaced) as (
         values
             ('pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'order_events_claim', 'order_events_inserted',
-                'order_events_mark_failed', 'order_events_mark_processed', 'order_events_receive', 'order_events_updated', 'pause_inbox',
-                'payments_claim', 'payments_inserted', 'payments_mark_failed', 'payments_mark_processed', 'payments_receive',
-                'payments_updated', 'pgt_check_origin', 'pgt_commit', 'pgt_count_attempt', 'pgt_finish_attempts', 'pgt_inbox',
-                'pgt_inbox_alert', 'pgt_inbox_audit', 'pgt_inbox_changed', 'pgt_inbox_drain', 'pgt_inbox_fold', 'pgt_inbox_list',
-                'pgt_inbox_rebuild', 'pgt_inbox_settle', 'pgt_inbox_summary', 'pgt_inbox_tick', 'pgt_note_version', 'pgt_setting',
-                'pgt_settings_check', 'replay_inbox_messages', 'resume_inbox', 'run', 'tick', 'tick_once'
+                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
+                'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], false)
     ),
     own (classid, objid) as (
@@ -118,6 +107,10 @@ begin
 end;
 $do$;
 
+-- The schema for everything that users neither call nor read. It must be new: then no name in it is taken.
+create schema pgtrickle_internal;
+comment on schema pgtrickle_internal is 'Made by Sluice extension shop.';
+
 -- The installed version of extension shop, and when it was installed: one row.
 create table pgtrickle.pgt_extension (
     name         text        not null primary key,
@@ -140,7 +133,7 @@ comment on table pgtrickle.pgt_settings is
 
 -- Refuses settings that no code reads and values that it could not read.
 -- Reads and writes nothing.
-create function pgtrickle.pgt_settings_check()
+create function pgtrickle_internal.pgt_settings_check()
     returns trigger
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -197,20 +190,18 @@ begin
     return new;
 end;
 $function$;
-comment on function pgtrickle.pgt_settings_check() is
-    'Refuses settings that no code reads and values that it could not read. (Sluice: shop in pgtrickle)';
 
 -- Keeps pgt_settings readable for the code that depends on it.
 create trigger pgt_settings_check
     before insert or update on pgtrickle.pgt_settings
     for each row
-    execute function pgtrickle.pgt_settings_check();
+    execute function pgtrickle_internal.pgt_settings_check();
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
 -- spec.
 -- Reads pgt_settings.
 -- From settings in the spec.
-create function pgtrickle.pgt_setting(p_name text)
+create function pgtrickle_internal.pgt_setting(p_name text)
     returns text
     language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
     stable
@@ -255,15 +246,12 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.pgt_setting(text) is
-    'The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the '
-    'spec. (Sluice: shop in pgtrickle)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
 -- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
 -- attached: the version, by its digest, for which attach() has run.
-create table pgtrickle.pgt_origin (
+create table pgtrickle_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
@@ -271,15 +259,13 @@ create table pgtrickle.pgt_origin (
     seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
-comment on table pgtrickle.pgt_origin is
-    'The cluster and database that this data was last used in: a restore elsewhere is recognised by it. (Sluice: shop in pgtrickle)';
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
 -- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
 --
 -- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
-create table pgtrickle.pgt_version_history (
+create table pgtrickle_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
     digest       text        not null,
@@ -288,18 +274,14 @@ create table pgtrickle.pgt_version_history (
     role_name    name        not null default current_user,
     installed_at timestamptz not null
 );
-comment on table pgtrickle.pgt_version_history is
-    'The versions of extension shop that were installed in this database, one row each, in the order of no. (Sluice: shop in pgtrickle)';
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
-create table pgtrickle.pgt_tasks (
+create table pgtrickle_internal.pgt_tasks (
     task        text        not null primary key,
     last_run_at timestamptz not null default '-infinity',
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_tasks is 'Background tasks of tick(): when each ran last, how often, and its last error. (Sluice: shop in '
-    'pgtrickle)';
 
 -- The inboxes of extension shop, one row each.
 create table pgtrickle.pgt_inbox_config (
@@ -336,16 +318,15 @@ create table pgtrickle.pgt_inbox_config (
 comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each. (Sluice: shop in pgtrickle)';
 
 -- Inboxes whose claims hand out nothing for now, one row each.
-create table pgtrickle.pgt_inbox_paused (
+create table pgtrickle_internal.pgt_inbox_paused (
     inbox_name text        not null primary key,
     paused_at  timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_inbox_paused is 'Inboxes whose claims hand out nothing for now, one row each. (Sluice: shop in pgtrickle)';
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
 -- A row is added rather than updated, so that reading the newest stays one index probe behind an old transaction.
-create table pgtrickle.pgt_inbox_progress (
+create table pgtrickle_internal.pgt_inbox_progress (
     inbox_name    text        not null,
     no            bigint      not null generated always as identity,
     low_watermark timestamptz not null default '-infinity', -- every pending message received before it is in the retry queue
@@ -363,15 +344,13 @@ create table pgtrickle.pgt_inbox_progress (
     stuck_at      timestamptz not null default '-infinity', -- and where about half a minute earlier
     primary key (inbox_name, no)
 );
-comment on table pgtrickle.pgt_inbox_progress is
-    'How far the background work of each inbox has come; the row with the highest no counts. (Sluice: shop in pgtrickle)';
 
 -- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
 --
 -- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so a
 -- number
 -- below one that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
-create table pgtrickle.pgt_inbox_deltas (
+create table pgtrickle_internal.pgt_inbox_deltas (
     inbox_name    text        collate "C" not null,
     no            bigint      not null generated always as identity,
     at            timestamptz not null default clock_timestamp(),
@@ -390,14 +369,12 @@ create table pgtrickle.pgt_inbox_deltas (
     last_id       text collate "C",
     primary key (inbox_name, no)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-comment on table pgtrickle.pgt_inbox_deltas is
-    'Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals. (Sluice: shop in pgtrickle)';
 
 -- Finds how far claims of an inbox have come among messages that share one received_at.
-create index pgt_inbox_deltas_last on pgtrickle.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
+create index pgt_inbox_deltas_last on pgtrickle_internal.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
 
 -- What happened in each inbox in each second of the last minute, up to the last fold.
-create table pgtrickle.pgt_inbox_rates (
+create table pgtrickle_internal.pgt_inbox_rates (
     inbox_name text        collate "C" not null,
     second     timestamptz not null,
     finished   bigint      not null default 0,
@@ -405,31 +382,26 @@ create table pgtrickle.pgt_inbox_rates (
     duplicates bigint      not null default 0,
     primary key (inbox_name, second)
 );
-comment on table pgtrickle.pgt_inbox_rates is
-    'What happened in each inbox in each second of the last minute, up to the last fold. (Sluice: shop in pgtrickle)';
 
 -- Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave back.
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
-create table pgtrickle.pgt_inbox_retry_queue (
+create table pgtrickle_internal.pgt_inbox_retry_queue (
     inbox_name  text        collate "C" not null,
     event_id    text        collate "C" not null,
     received_at timestamptz not null,
     due_at      timestamptz not null,
     primary key (inbox_name, event_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table pgtrickle.pgt_inbox_retry_queue is
-    'Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave '
-    'back. (Sluice: shop in pgtrickle)';
 
 -- The order in which claims take messages of the retry queue.
-create index pgt_inbox_retry_due on pgtrickle.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
+create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
 
 -- The processing order of messages in the retry queue.
-create index pgt_inbox_retry_received on pgtrickle.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
+create index pgt_inbox_retry_received on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
 
 -- Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump keeps.
-create table pgtrickle.pgt_inbox_totals (
+create table pgtrickle_internal.pgt_inbox_totals (
     inbox_name    text    collate "C" not null,
     is_expired    boolean not null default false,
     event_type    text    not null,
@@ -439,14 +411,11 @@ create table pgtrickle.pgt_inbox_totals (
     processing_us bigint  not null default 0,
     primary key (inbox_name, is_expired, event_type)
 ) with (fillfactor = 50);
-comment on table pgtrickle.pgt_inbox_totals is
-    'Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump '
-    'keeps. (Sluice: shop in pgtrickle)';
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
 --
 -- A dump keeps the rows of alerts alone: nothing else tells after a restore, and no trigger writes them while messages are restored.
-create table pgtrickle.pgt_inbox_dead (
+create table pgtrickle_internal.pgt_inbox_dead (
     inbox_name text        collate "C" not null,
     event_id   text        collate "C" not null,
     is_alert   boolean     not null default false,
@@ -454,35 +423,29 @@ create table pgtrickle.pgt_inbox_dead (
     alerted    boolean     not null default false,
     primary key (inbox_name, event_id, is_alert)
 );
-comment on table pgtrickle.pgt_inbox_dead is
-    'The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert). '
-    '(Sluice: shop in pgtrickle)';
 
 -- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
-create index pgt_inbox_dead_age on pgtrickle.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
+create index pgt_inbox_dead_age on pgtrickle_internal.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
 
 -- Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention
 -- deleted.
-create view pgtrickle.pgt_inbox_counted as
+create view pgtrickle_internal.pgt_inbox_counted as
 select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 else t.processed end as processed, t.dead_letter,
        t.processing_us, case when t.is_expired then t.processed else 0 end as expired
-from pgtrickle.pgt_inbox_totals t
+from pgtrickle_internal.pgt_inbox_totals t
 union all
 select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end,
        d.processed, d.dead_letter, d.processing_us, 0
 from pgtrickle.pgt_inbox_config c
 left join lateral (
     select p.folded_no, p.counted_at
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = c.inbox_name
     order by p.no desc
     limit 1
 ) p on true
-join pgtrickle.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
+join pgtrickle_internal.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
 where d.event_type is not null;
-comment on view pgtrickle.pgt_inbox_counted is
-    'Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention '
-    'deleted. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 --
@@ -519,27 +482,18 @@ comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
     'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
 -- Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt.
-create sequence pgtrickle.pgt_attempts_0 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_0 is
-    'Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt. (Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_1 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_1 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_2 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_2 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_3 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_3 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_4 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_4 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_5 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_5 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_6 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_6 is '(Sluice: shop in pgtrickle)';
-create sequence pgtrickle.pgt_attempts_7 minvalue 0 start 0;
-comment on sequence pgtrickle.pgt_attempts_7 is '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.pgt_attempts_0 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_1 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_2 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_3 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_4 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_5 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_6 minvalue 0 start 0;
+create sequence pgtrickle_internal.pgt_attempts_7 minvalue 0 start 0;
 
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
-create function pgtrickle.pgt_inbox(p_inbox text)
+create function pgtrickle_internal.pgt_inbox(p_inbox text)
     returns pgtrickle.pgt_inbox_config
     language plpgsql
     stable
@@ -558,20 +512,18 @@ begin
     return v_inbox;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox(text) is
-    'The configuration of an inbox; an error if there is none of this name. (Sluice: shop in pgtrickle)';
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
 -- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
 --
 -- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
 -- highest bit a hash of the inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10).
-create function pgtrickle.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
+create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
     returns boolean
     language plpgsql
 as $function$
 declare
-    v_inbox    record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_locker   xid;
     v_hash     bigint;
     v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
@@ -595,7 +547,7 @@ begin
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
         from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle', n)::regclass as slot) s
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
     ) s
     order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
@@ -620,13 +572,10 @@ begin
     return true;
 end;
 $function$;
-comment on function pgtrickle.pgt_count_attempt(text, text, xid, regclass) is
-    'Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by '
-    'it. (Sluice: shop in pgtrickle)';
 
 -- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back.
 -- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_retry_queue; reads and writes the inbox, pgt_attempts_0 and so on.
-create function pgtrickle.pgt_finish_attempts(p_inbox text)
+create function pgtrickle_internal.pgt_finish_attempts(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -634,7 +583,7 @@ create function pgtrickle.pgt_finish_attempts(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_hashes bigint[];
     v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
 begin
@@ -646,7 +595,7 @@ begin
     from (
         select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
         from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle', n)::regclass as slot) s
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
     ) s
     where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
@@ -663,7 +612,7 @@ begin
             from (
                 (
                     select q.event_id
-                    from pgtrickle.pgt_inbox_retry_queue q
+                    from pgtrickle_internal.pgt_inbox_retry_queue q
                     where q.inbox_name = $1 and q.due_at <= clock_timestamp()
                     order by q.due_at, q.event_id
                     limit 1000
@@ -679,17 +628,14 @@ begin
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
     using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed',
         coalesce((
-            select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+            select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
         ), '-infinity');
 end;
 $function$;
-comment on function pgtrickle.pgt_finish_attempts(text) is
-    'Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back. (Sluice: '
-    'shop in pgtrickle)';
 
 -- Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time.
 -- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.pgt_inbox_changed()
+create function pgtrickle_internal.pgt_inbox_changed()
     returns trigger
     language plpgsql
     security definer
@@ -699,34 +645,34 @@ declare
     p_inbox   text := tg_argv[0];
     v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
     v_counted timestamptz := coalesce((
-        select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity');
     v_pending boolean := false;
     v_dead    boolean := false;
 begin
     if tg_op = 'TRUNCATE' then
         -- Wait for a running fold: what it moves must be seen by the deletes below. Counts of expired messages stay.
-        perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-        delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-        delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
-        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox;
+        perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+        delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+        delete from pgtrickle_internal.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox;
         -- None of those received so far, which the sequence in the second argument has counted, is there any more.
-        insert into pgtrickle.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
+        insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
         select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'),
             coalesce(max(p.folded_no), 0),
                coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
-        from pgtrickle.pgt_inbox_progress p
+        from pgtrickle_internal.pgt_inbox_progress p
         where p.inbox_name = p_inbox;
         return null;
 
     elsif tg_level = 'STATEMENT' then
         -- Δ counts = −old rows
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
         from old_rows o
         group by 2, 3;
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
         select p_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
                -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
                    then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
@@ -734,12 +680,12 @@ begin
         from old_rows o
         where o.processed_at is not null or o.retry_count >= v_retries
         group by o.event_type;
-        delete from pgtrickle.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
-        delete from pgtrickle.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
+        delete from pgtrickle_internal.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
         return null;
 
     elsif tg_argv[1] = 'moved' then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
                (p_inbox, new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
         return null;
@@ -750,13 +696,13 @@ begin
 
     -- Logical replication changes messages one by one.
     if tg_op = 'DELETE' then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
     else
         v_pending := new.processed_at is null and new.retry_count < v_retries;
         v_dead := new.processed_at is null and new.retry_count >= v_retries;
     end if;
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
     select p_inbox, c.event_type, c.mult * c.processed, c.mult * (1 - c.processed),
            c.mult * c.processed * (case when isfinite(c.processed_at) and isfinite(c.received_at)
                    then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
@@ -769,13 +715,13 @@ begin
         where tg_op = 'UPDATE' and not v_pending
     ) c;
     if not v_pending or new.event_id <> old.event_id then
-        delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
     end if;
     if not v_dead or new.event_id <> old.event_id then
-        delete from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
+        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
     end if;
     if v_pending then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values (
             p_inbox, new.event_id, new.received_at,
             -- Not all inboxes have the column.
@@ -784,22 +730,19 @@ begin
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif v_dead then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
     end if;
     return null;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_changed() is
-    'Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time. '
-    '(Sluice: shop in pgtrickle)';
-revoke execute on function pgtrickle.pgt_inbox_changed() from public;
+revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
 
 -- Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table.
 -- Reads pgt_inbox_counted, pgt_inbox_rates, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
 --
 -- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
 -- includes what was rolled back since, or is not committed yet; the inbox's statistics count them one by one.
-create function pgtrickle.pgt_inbox_summary(
+create function pgtrickle_internal.pgt_inbox_summary(
     p_inbox text, out pending_count bigint, out dlq_count bigint, out processed_count bigint, out processing_us bigint,
     out finished bigint, out calls bigint, out duplicates bigint, out oldest_pending_age_sec numeric
 )
@@ -811,7 +754,7 @@ create function pgtrickle.pgt_inbox_summary(
     set jit = off
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_at    record;
     v_new   bigint;
     v_since timestamptz := clock_timestamp() - interval '1 minute';
@@ -820,7 +763,7 @@ begin
            coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
     into v_at
     from (select) one
-    left join pgtrickle.pgt_inbox_progress p on p.inbox_name = p_inbox
+    left join pgtrickle_internal.pgt_inbox_progress p on p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
 
@@ -842,7 +785,7 @@ begin
             union all
             (
                 select i.received_at
-                from pgtrickle.pgt_inbox_retry_queue q
+                from pgtrickle_internal.pgt_inbox_retry_queue q
                 join %1$s i on i.event_id = q.event_id
                 where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
@@ -855,9 +798,9 @@ begin
     if v_new > 1000 then
         v_new := greatest(
             v_new,
-            coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) - v_at.received_no + (
+            coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) - v_at.received_no + (
                 select coalesce(sum(d.received), 0)::bigint
-                from pgtrickle.pgt_inbox_deltas d
+                from pgtrickle_internal.pgt_inbox_deltas d
                 where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.received_at >= v_at.counted_at
             )
         );
@@ -865,27 +808,25 @@ begin
     select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
            coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
     into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle.pgt_inbox_counted c
+    from pgtrickle_internal.pgt_inbox_counted c
     where c.inbox_name = p_inbox;
 
     select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
     into finished, calls, duplicates
     from (
-        select r.finished, r.calls, r.duplicates from pgtrickle.pgt_inbox_rates r where r.inbox_name = p_inbox and r.second > v_since
+        select r.finished, r.calls, r.duplicates from pgtrickle_internal.pgt_inbox_rates r where r.inbox_name = p_inbox and r.second >
+            v_since
         union all
         select d.finished, d.calls, d.duplicates
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.at > v_since and d.no > v_at.folded_no
     ) r;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_summary(text) is
-    'Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table. (Sluice: '
-    'shop in pgtrickle)';
 
 -- Adds the deltas of an inbox to its totals and rates; returns how many.
 -- Writes pgt_inbox_progress; moves pgt_inbox_deltas into pgt_inbox_totals and pgt_inbox_rates.
-create function pgtrickle.pgt_inbox_fold(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_fold(p_inbox text)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -900,14 +841,14 @@ declare
     v_count      bigint;
 begin
     select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
     v_counted_at := coalesce(v_counted_at, '-infinity');
     if not exists (
         select
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no > coalesce(v_folded_no, 0) and d.event_type is not null
     ) then
         return 0::bigint;
@@ -917,15 +858,15 @@ begin
     -- nothing is left but how far claims have come (see below).
     v_from := least(
         coalesce(v_folded_no, -1) + 1,
-        (select min(d.no) from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.last_at is not null)
+        (select min(d.no) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.last_at is not null)
     );
     with gone as (
-        delete from pgtrickle.pgt_inbox_deltas d
+        delete from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no >= v_from
         returning d.*
     ),
     counted as (
-        insert into pgtrickle.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
         -- What was received later than counted_at is counted where it is, or no longer there.
         select p_inbox, g.event_type,
                coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < v_counted_at), 0),
@@ -941,13 +882,13 @@ begin
     ),
     -- Of those, the number that was received tells until the next settling: less what is gone.
     lessened as (
-        update pgtrickle.pgt_inbox_progress p
+        update pgtrickle_internal.pgt_inbox_progress p
         set has_folded = true, received_no = p.received_no - l.received
         from (select coalesce(sum(g.received), 0) as received from gone g where g.received_at >= v_counted_at) l
         where p.inbox_name = p_inbox and p.no = v_no and (l.received <> 0 or not p.has_folded)
     ),
     rated as (
-        insert into pgtrickle.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
+        insert into pgtrickle_internal.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
         select p_inbox, date_trunc('second', g.at), sum(g.finished), sum(g.calls), sum(g.duplicates)
         from gone g
         where g.finished <> 0 or g.calls <> 0
@@ -959,7 +900,7 @@ begin
     ),
     -- Claims still want to know how far they have come.
     kept as (
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id)
         select p_inbox, g.last_at, g.last_id
         from gone g
         where g.last_at is not null
@@ -967,17 +908,16 @@ begin
         limit 1
     )
     select count(*) filter (where g.event_type is not null) into v_count from gone g;
-    delete from pgtrickle.pgt_inbox_rates r
+    delete from pgtrickle_internal.pgt_inbox_rates r
     where r.inbox_name = p_inbox and r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_fold(text) is
-    'Adds the deltas of an inbox to its totals and rates; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most.
 -- Reads and locks messages; writes pgt_inbox_retry_queue.
-create function pgtrickle.pgt_inbox_list(p_inbox text, p_from timestamptz, p_cursor timestamptz, p_to timestamptz, p_stuck_at timestamptz)
+create function pgtrickle_internal.pgt_inbox_list(p_inbox text, p_from timestamptz, p_cursor timestamptz, p_to timestamptz, p_stuck_at
+    timestamptz)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -985,7 +925,7 @@ create function pgtrickle.pgt_inbox_list(p_inbox text, p_from timestamptz, p_cur
     set jit = off
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_now   timestamptz := clock_timestamp();
 begin
     execute format($sql$
@@ -995,7 +935,7 @@ begin
             where i.received_at >= $2
               and i.received_at < least($4, $3)
               and i.processed_at is null and i.retry_count < $6
-              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
             order by i.received_at, i.event_id
             limit 1000
             for update of i skip locked
@@ -1013,7 +953,7 @@ begin
             join %1$s i on i.event_id = n.event_id
             where n.locker <> '0'::xid
               and i.processed_at is null and i.retry_count < $6
-              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
             for update of i skip locked
         ),
         held as (
@@ -1022,11 +962,11 @@ begin
             where i.received_at >= $2
               and i.received_at < least($4, $5)
               and i.processed_at is null and i.retry_count < $6
-              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
             order by i.received_at, i.event_id
             limit 1000
         )
-        insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
         select $1, p.event_id, p.received_at, p.due_at
         from (select * from passed union select * from given_back union select * from held) p
         on conflict (inbox_name, event_id) do nothing
@@ -1036,9 +976,6 @@ begin
     using p_inbox, p_from, p_cursor, p_to, p_stuck_at, v_inbox.max_retries, v_now;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz) is
-    'Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most. (Sluice: shop in '
-    'pgtrickle)';
 
 -- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
@@ -1046,7 +983,7 @@ comment on function pgtrickle.pgt_inbox_list(text, timestamptz, timestamptz, tim
 -- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
 -- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the high
 -- watermark, lists and counts as late. Pending messages that claims have passed are listed here, before the low watermark passes them.
-create function pgtrickle.pgt_inbox_settle(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_settle(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1054,9 +991,9 @@ create function pgtrickle.pgt_inbox_settle(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox       record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox       record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table       regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
+    v_sequence    regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
     v_was         record;
     v_now         timestamptz := clock_timestamp();
     v_holders     text[];
@@ -1078,20 +1015,20 @@ begin
         return;
     end if;
     select p.* into v_was
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
     if not found then
-        insert into pgtrickle.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
+        insert into pgtrickle_internal.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     v_high := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
-    v_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0);
-    select coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) as received,
+    v_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass), 0);
+    select coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) as received,
            clock_timestamp() as at
     into v_read;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
@@ -1127,9 +1064,9 @@ begin
     end if;
 
     -- Whoever was writing has ended, so this fold completes the numbers up to the high watermark's.
-    v_folded := pgtrickle.pgt_inbox_fold(p_inbox) > 0;
+    v_folded := pgtrickle_internal.pgt_inbox_fold(p_inbox) > 0;
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_received_no := (select p.received_no from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no = v_was.no);
+    v_received_no := (select p.received_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no = v_was.no);
     if v_sure > v_was.counted_at then
         -- Of those received since, some were there already when their number was read; and what a sender dates later is.
         execute format($sql$
@@ -1141,7 +1078,7 @@ begin
     end if;
     v_sure := greatest(v_sure, v_was.counted_at);
     execute format($sql$
-        insert into pgtrickle.pgt_inbox_totals as t (inbox_name, event_type, received)
+        insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received)
         select $1, c.event_type, sum(c.received)
         from (
             select i.event_type, count(*) as received
@@ -1150,7 +1087,7 @@ begin
             group by i.event_type
             union all
             select d.event_type, -d.received
-            from pgtrickle.pgt_inbox_deltas d
+            from pgtrickle_internal.pgt_inbox_deltas d
             where d.inbox_name = $1 and d.no > $4 and d.received_at >= $2 and d.received_at < $3
         ) c
         group by c.event_type
@@ -1160,10 +1097,10 @@ begin
 
     v_low := greatest(v_was.low_watermark, v_sure);
     v_cursor := timestamptz 'epoch' + interval '1 microsecond'
-        * coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass), 0);
+        * coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass), 0);
     -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
     -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
-    perform pgtrickle.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
+    perform pgtrickle_internal.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
         select greatest($2, least($3, (
@@ -1172,7 +1109,7 @@ begin
             where i.received_at >= $2
               and i.received_at < $3
               and i.processed_at is null and i.retry_count < $4
-              and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
             order by i.received_at, i.event_id
             limit 1
         )))
@@ -1181,7 +1118,7 @@ begin
     using p_inbox, v_was.low_watermark, v_low, v_inbox.max_retries;
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
     v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
-    insert into pgtrickle.pgt_inbox_progress (
+    insert into pgtrickle_internal.pgt_inbox_progress (
         inbox_name, low_watermark, counted_at, folded_no, received_no, has_folded,
         high_at, high_no, high_read_at, high_received, high_holders, noted_at, cursor_at, stuck_at
     ) values (
@@ -1191,18 +1128,15 @@ begin
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
     );
-    delete from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
+    delete from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_settle(text) is
-    'Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in. (Sluice: shop in '
-    'pgtrickle)';
 
 -- Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing.
 -- Reads pgt_inbox_counted, the inbox, pgt_inbox_retry_queue; writes pgt_inbox_progress.
 --
 -- A safety net: should anything ever break the rule of the low watermark, no message stays unseen once the backlog is below a thousand.
-create function pgtrickle.pgt_inbox_audit(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_audit(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1210,13 +1144,13 @@ create function pgtrickle.pgt_inbox_audit(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox   record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_at      record;
     v_counted bigint;
     v_found   bigint;
 begin
     select p.* into v_at
-    from pgtrickle.pgt_inbox_progress p
+    from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
@@ -1225,19 +1159,21 @@ begin
     end if;
     execute format($sql$
         select (select count(*) from %1$s i where i.received_at >= $3) + coalesce((
-                   select sum(c.received - c.processed - c.dead_letter) from pgtrickle.pgt_inbox_counted c where c.inbox_name = $1
+                   select sum(c.received - c.processed - c.dead_letter) from pgtrickle_internal.pgt_inbox_counted c where c.inbox_name = $1
                ), 0), count(*)
         from (
             (
                 select from %1$s i
                 where i.received_at >= $2
                   and i.processed_at is null and i.retry_count < $4
-                  and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id)
+                  and not exists (
+                      select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                  )
                 limit 1001
             )
             union all
             (
-                select from pgtrickle.pgt_inbox_retry_queue q
+                select from pgtrickle_internal.pgt_inbox_retry_queue q
                 join %1$s i on i.event_id = q.event_id
                 where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                 limit 1001
@@ -1250,20 +1186,17 @@ begin
         return;
     end if;
 
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (p_inbox, v_at.counted_at, v_at.folded_no, v_at.received_no);
     raise warning using
         message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
         hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_audit(text) is
-    'Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing. '
-    '(Sluice: shop in pgtrickle)';
 
 -- Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap.
 -- Reads the inbox; writes pgt_inbox_dead; notifies pg_trickle_alert.
-create function pgtrickle.pgt_inbox_alert(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_alert(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1278,21 +1211,21 @@ declare
     v_error text;
     v_alert text;
 begin
-    perform from pgtrickle.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert limit 1;
+    perform from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert limit 1;
     if not found then
         return;
     end if;
-    v_inbox := pgtrickle.pgt_inbox(p_inbox);
-    v_most := pgtrickle.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
+    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_most := pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
     for v_id, v_type, v_tries, v_error in execute format($sql$
         with seen as (
-            update pgtrickle.pgt_inbox_dead d
+            update pgtrickle_internal.pgt_inbox_dead d
             set alerted = true
             where d.inbox_name = $1 and not d.alerted and not d.is_alert
             returning d.event_id, d.dead_at
         ),
         noted as (
-            insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
+            insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
             select $1, s.event_id, true, s.dead_at
             from seen s
             on conflict (inbox_name, event_id, is_alert) do nothing
@@ -1327,13 +1260,11 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_alert(text) is
-    'Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap. (Sluice: shop in pgtrickle)';
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
 -- pending; returns how many. A retention of zero keeps all.
 -- Reads and deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
-create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
+create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1341,12 +1272,12 @@ create function pgtrickle.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     set jit = off
 as $function$
 declare
-    v_inbox     record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox     record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table     regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_processed interval := coalesce(v_inbox.processed_retention,
-        make_interval(hours => least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
+        make_interval(hours => least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
     v_dead      interval := coalesce(v_inbox.dead_letter_retention,
-        make_interval(hours => least(pgtrickle.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
+        make_interval(hours => least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
     v_now       timestamptz := clock_timestamp();
     v_count     bigint := 0::bigint;
     v_rows      bigint;
@@ -1375,7 +1306,7 @@ begin
                 returning i.event_type, i.received_at, i.processed_at
             ),
             counted as (
-                insert into pgtrickle.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
+                insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
                 select $1, true, g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at)
                    then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12)
                    else 0 end * 1000000)::bigint)
@@ -1397,7 +1328,7 @@ begin
             delete from %1$s i
             where i.ctid = any (array(
                 select o.ctid
-                from pgtrickle.pgt_inbox_dead d
+                from pgtrickle_internal.pgt_inbox_dead d
                 join %1$s o on o.event_id = d.event_id
                 where d.inbox_name = $1 and not d.is_alert and d.alerted in (true, false) -- as the index has it
                   and d.dead_at < $4 - $2 and o.processed_at is null and o.retry_count >= $5
@@ -1414,7 +1345,7 @@ begin
     execute format($sql$
         select array(
             select q.event_id
-            from pgtrickle.pgt_inbox_retry_queue q
+            from pgtrickle_internal.pgt_inbox_retry_queue q
             where q.inbox_name = $1
               and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
             limit 10000
@@ -1424,7 +1355,7 @@ begin
     into v_ids
     using p_inbox, v_inbox.max_retries;
     execute format($sql$
-        delete from pgtrickle.pgt_inbox_retry_queue q
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
         where q.inbox_name = $1 and q.event_id = any ($3)
           and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
         $sql$, v_table)
@@ -1433,33 +1364,30 @@ begin
     return v_count + v_rows;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_drain(text, int4) is
-    'Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer '
-    'pending; returns how many. A retention of zero keeps all. (Sluice: shop in pgtrickle)';
 
 -- Recomputes all that is derived from an inbox from its messages, with writers kept out.
 -- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
-create function pgtrickle.pgt_inbox_rebuild(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_inbox    record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.high_watermark)::regclass;
+    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
     v_counted  timestamptz;
     v_since    bigint;
 begin
     execute format('lock table %s in share row exclusive mode', v_table);
-    perform from pgtrickle.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-    delete from pgtrickle.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-    delete from pgtrickle.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
+    perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox;
+    delete from pgtrickle_internal.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
     v_counted := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
     execute format($sql$
-        insert into pgtrickle.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
         select $1, n.event_type, count(*) filter (where n.received_at < $2),
                count(*) filter (where n.processed_at is not null),
                count(*) filter (where n.processed_at is null and n.retry_count >= $3),
@@ -1472,10 +1400,10 @@ begin
     using p_inbox, v_counted, v_inbox.max_retries;
 
     -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
-    delete from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
     if v_inbox.has_delay then
         execute format($sql$
-            insert into pgtrickle.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
             select $1, i.event_id, i.received_at, i.available_at
             from %s i
             where i.processed_at is null and i.retry_count < $2 and i.available_at is not null
@@ -1483,25 +1411,26 @@ begin
         using p_inbox, v_inbox.max_retries;
     end if;
     execute format('select count(*) from %s i where i.received_at >= $1', v_table) into v_since using v_counted;
-    insert into pgtrickle.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
-        p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle.pgt_inbox_deltas', 'no')::regclass), 0),
-        coalesce(pg_sequence_last_value(format('%I.%I', v_inbox.inbox_schema, v_inbox.received)::regclass), 0) - v_since
+        p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass),
+            0),
+        coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) - v_since
     );
-    perform setval(format('%I.%I', v_inbox.inbox_schema, v_inbox.claim_cursor)::regclass, 0, false);
-    perform setval(format('%I.%I', v_inbox.inbox_schema, v_inbox.rescan_after)::regclass, 0, false);
+    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
+    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.rescan_after)::regclass, 0, false);
 
     execute format($sql$
-        delete from pgtrickle.pgt_inbox_dead d
+        delete from pgtrickle_internal.pgt_inbox_dead d
         where d.inbox_name = $1
           and not exists (select from %s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
         $sql$, v_table)
     using p_inbox, v_inbox.max_retries;
     execute format($sql$
-        insert into pgtrickle.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
         select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
         from %s i
-        left join pgtrickle.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
         where i.processed_at is null and i.retry_count >= $2
         on conflict (inbox_name, event_id, is_alert) do update
             set dead_at = excluded.dead_at, alerted = true
@@ -1510,47 +1439,43 @@ begin
     using p_inbox, v_inbox.max_retries;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_rebuild(text) is
-    'Recomputes all that is derived from an inbox from its messages, with writers kept out. (Sluice: shop in pgtrickle)';
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
 -- Reads pgt_inbox_config; writes pgt_tasks; calls what folds, settles, audits and alerts.
-create function pgtrickle.pgt_inbox_tick(p_inbox text)
+create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
 begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
     perform
-    from pgtrickle.pgt_tasks t
+    from pgtrickle_internal.pgt_tasks t
     where t.task = 'inbox ' || p_inbox || ': counts'
     for update skip locked;
     if not found then
         return;
     end if;
     begin
-        perform pgtrickle.pgt_inbox_fold(p_inbox);
-        perform pgtrickle.pgt_inbox_settle(p_inbox);
-        perform pgtrickle.pgt_finish_attempts(p_inbox);
-        perform pgtrickle.pgt_inbox_audit(p_inbox);
+        perform pgtrickle_internal.pgt_inbox_fold(p_inbox);
+        perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
+        perform pgtrickle_internal.pgt_finish_attempts(p_inbox);
+        perform pgtrickle_internal.pgt_inbox_audit(p_inbox);
         if v_inbox.with_dead_letter then
-            perform pgtrickle.pgt_inbox_alert(p_inbox);
+            perform pgtrickle_internal.pgt_inbox_alert(p_inbox);
         end if;
-        update pgtrickle.pgt_tasks t
+        update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
         where t.task = 'inbox ' || p_inbox || ': counts';
     exception when others then
-        update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
+        update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
         raise warning using message = 'inbox ' || p_inbox || ': ' || sqlerrm;
     end;
 end;
 $function$;
-comment on function pgtrickle.pgt_inbox_tick(text) is
-    'The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts. (Sluice: shop in pgtrickle)';
 
 -- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
@@ -1600,13 +1525,13 @@ begin
     end if;
     case p_inbox
         when 'order_events' then
-            v_stored := pgtrickle.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+            v_stored := pgtrickle_internal.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
                 p_available_at);
         when 'payments' then
-            v_stored := pgtrickle.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+            v_stored := pgtrickle_internal.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
                 p_available_at);
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if v_stored is null then
         raise exception using
@@ -1642,7 +1567,7 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
 as $function$
 #variable_conflict use_column
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using
@@ -1659,14 +1584,16 @@ begin
                 select i.* from %1$s i
                 where i.received_at >= $3
                   and i.processed_at is null and i.retry_count < $4
-                  and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                  and (
+                      select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                  ) is null
                 order by i.received_at, i.event_id
                 limit $2
             )
             union all
             (
                 select i.*
-                from pgtrickle.pgt_inbox_retry_queue q
+                from pgtrickle_internal.pgt_inbox_retry_queue q
                 join %1$s i on i.event_id = q.event_id
                 where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
@@ -1677,7 +1604,7 @@ begin
         limit $2
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
     using p_inbox, p_limit, coalesce((
-        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity'), v_inbox.max_retries
     loop
         return next;
@@ -1710,11 +1637,11 @@ begin
     end if;
     case p_inbox
         when 'order_events' then
-            return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
+            return query select * from pgtrickle_internal.order_events_claim(p_limit, p_worker_id, p_total_workers);
         when 'payments' then
-            return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
+            return query select * from pgtrickle_internal.payments_claim(p_limit, p_worker_id, p_total_workers);
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
 end;
 $function$;
@@ -1733,11 +1660,11 @@ declare
 begin
     case p_inbox
         when 'order_events' then
-            v_marked := pgtrickle.order_events_mark_processed(p_event_id);
+            v_marked := pgtrickle_internal.order_events_mark_processed(p_event_id);
         when 'payments' then
-            v_marked := pgtrickle.payments_mark_processed(p_event_id);
+            v_marked := pgtrickle_internal.payments_mark_processed(p_event_id);
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if v_marked is null then
         raise exception using
@@ -1764,11 +1691,11 @@ declare
 begin
     case p_inbox
         when 'order_events' then
-            v_failures := pgtrickle.order_events_mark_failed(p_event_id, p_error);
+            v_failures := pgtrickle_internal.order_events_mark_failed(p_event_id, p_error);
         when 'payments' then
-            v_failures := pgtrickle.payments_mark_failed(p_event_id, p_error);
+            v_failures := pgtrickle_internal.payments_mark_failed(p_event_id, p_error);
         else
-            perform pgtrickle.pgt_inbox(p_inbox); -- raises that there is none
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if v_failures > 0 then
         return v_failures;
@@ -1801,7 +1728,7 @@ create function pgtrickle.replay_inbox_messages(
     language plpgsql
 as $function$
 declare
-    v_inbox record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_count bigint;
 begin
     if (p_event_ids is null) = (p_event_type is null) then
@@ -1840,8 +1767,8 @@ create function pgtrickle.pause_inbox(p_inbox text)
     language plpgsql
 as $function$
 begin
-    perform pgtrickle.pgt_inbox(p_inbox);
-    insert into pgtrickle.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
+    perform pgtrickle_internal.pgt_inbox(p_inbox);
+    insert into pgtrickle_internal.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
 end;
 $function$;
 comment on function pgtrickle.pause_inbox(text) is
@@ -1854,8 +1781,8 @@ create function pgtrickle.resume_inbox(p_inbox text)
     language plpgsql
 as $function$
 begin
-    perform pgtrickle.pgt_inbox(p_inbox);
-    delete from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox;
+    perform pgtrickle_internal.pgt_inbox(p_inbox);
+    delete from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = p_inbox;
 end;
 $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
@@ -1868,12 +1795,12 @@ create function pgtrickle.inbox_health(p_inbox text)
     stable
 as $function$
 declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     s        record;
     v_age    interval;
     v_status text;
 begin
-    select * into s from pgtrickle.pgt_inbox_summary(p_inbox);
+    select * into s from pgtrickle_internal.pgt_inbox_summary(p_inbox);
     v_age := make_interval(secs => coalesce(s.oldest_pending_age_sec, 0)::float8);
     v_status := case
         when v_age >= v_inbox.critical_pending_age or s.pending_count >= 100000 then 'critical'
@@ -1907,12 +1834,12 @@ as $function$
     select c.inbox_name, format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
            round(extract(epoch from coalesce(
                c.processed_retention, make_interval(hours =>
-                   least(pgtrickle.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+                   least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
            )) / 3600, 2),
            s.pending_count, s.dlq_count, s.processed_count, s.oldest_pending_age_sec,
            pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
     from pgtrickle.pgt_inbox_config c
-    cross join lateral pgtrickle.pgt_inbox_summary(c.inbox_name) s
+    cross join lateral pgtrickle_internal.pgt_inbox_summary(c.inbox_name) s
 $function$;
 comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
@@ -1928,7 +1855,7 @@ create function pgtrickle.inbox_status(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox  record := pgtrickle.pgt_inbox(p_inbox);
+    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_errors jsonb;
 begin
     -- Of the last thousand dead letters and the thousand next retries.
@@ -1938,12 +1865,12 @@ begin
             select i.error, count(*) as count
             from (
                 (
-                    select d.event_id from pgtrickle.pgt_inbox_dead d
+                    select d.event_id from pgtrickle_internal.pgt_inbox_dead d
                     where d.inbox_name = $1 and not d.is_alert
                     order by d.alerted desc, d.dead_at desc limit 1000
                 )
                 union
-                (select q.event_id from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
+                (select q.event_id from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
             ) f
             join %s i on i.event_id = f.event_id
             where i.processed_at is null and i.error is not null
@@ -1957,12 +1884,12 @@ begin
     return (
         select to_jsonb(s) || pgtrickle.inbox_health(p_inbox) || jsonb_build_object(
             'errors', v_errors,
-            'paused', exists (select from pgtrickle.pgt_inbox_paused p where p.inbox_name = p_inbox),
+            'paused', exists (select from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = p_inbox),
             'tasks', (
                 select jsonb_object_agg(
                            t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
                        )
-                from pgtrickle.pgt_tasks t
+                from pgtrickle_internal.pgt_tasks t
                 where t.task in ('inbox ' || p_inbox || ': counts', 'inbox ' || p_inbox || ': retention')
             )
         )
@@ -1978,7 +1905,7 @@ comment on function pgtrickle.inbox_status(text) is
 -- Reads pgt_extension; writes pgt_version_history.
 --
 -- Who installs may say by which way, in setting sluice.way of the transaction.
-create function pgtrickle.pgt_note_version()
+create function pgtrickle_internal.pgt_note_version()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1991,7 +1918,7 @@ begin
         -- By format, as most databases have no such function.
         execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'shop';
     end if;
-    insert into pgtrickle.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into pgtrickle_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when v_way is not null then v_way
@@ -2003,7 +1930,7 @@ begin
     from pgtrickle.pgt_extension e
     left join (
         select l.no, l.version, l.digest
-        from pgtrickle.pgt_version_history l
+        from pgtrickle_internal.pgt_version_history l
         order by l.no desc
         limit 1
     ) h on true
@@ -2011,8 +1938,6 @@ begin
     on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
-comment on function pgtrickle.pgt_note_version() is
-    'Adds the installed version to the history of versions, unless it is the last one there. (Sluice: shop in pgtrickle)';
 
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
@@ -2052,17 +1977,17 @@ begin
             spec_value = excluded.spec_value
         where s.spec_value is distinct from excluded.spec_value;
 
-    insert into pgtrickle.pgt_origin (system_identifier, database_oid, attached)
+    insert into pgtrickle_internal.pgt_origin (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
     from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
     where d.datname = current_database()
     on conflict (only_row) do nothing;
-    update pgtrickle.pgt_origin o
+    update pgtrickle_internal.pgt_origin o
     set attached = e.digest, row_xmin = null
     from pgtrickle.pgt_extension e
     where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
-    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform pgtrickle.pgt_note_version();
+    update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
+    perform pgtrickle_internal.pgt_note_version();
 end;
 $function$;
 comment on function pgtrickle.attach() is
@@ -2070,7 +1995,7 @@ comment on function pgtrickle.attach() is
     'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle.pgt_origin.
+-- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle_internal.pgt_origin.
 create function pgtrickle.detach()
     returns void
     language plpgsql
@@ -2081,14 +2006,14 @@ declare
     v_found record;
 begin
     -- Not while another session attaches or detaches.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
+    lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
     -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
         where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'pgtrickle'::regnamespace
+          and p.pronamespace = 'pgtrickle_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
     loop
@@ -2109,13 +2034,13 @@ create function pgtrickle.after_restore()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    perform pgtrickle.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
+    perform pgtrickle_internal.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
     perform pgtrickle.attach();
-    update pgtrickle.pgt_origin o
+    update pgtrickle_internal.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update pgtrickle.pgt_origin o set row_xmin = o.xmin::text;
+    update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
@@ -2124,7 +2049,7 @@ comment on function pgtrickle.after_restore() is
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
-create function pgtrickle.pgt_check_origin()
+create function pgtrickle_internal.pgt_check_origin()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2137,18 +2062,18 @@ begin
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+    from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known and v_attached then
         return;
     end if;
 
     -- One session does it; the others wait here, and find it done.
-    lock table pgtrickle.pgt_origin in share row exclusive mode;
+    lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
     select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
            o.attached = e.digest
     into v_known, v_attached
-    from pgtrickle.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+    from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database();
     if v_known is null or v_known and v_attached is not true then
         perform pgtrickle.attach();
@@ -2157,14 +2082,11 @@ begin
     end if;
 end;
 $function$;
-comment on function pgtrickle.pgt_check_origin() is
-    'Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before. (Sluice: shop in '
-    'pgtrickle)';
 
 -- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
 -- done meanwhile.
 -- Reads and writes nothing.
-create procedure pgtrickle.pgt_commit()
+create procedure pgtrickle_internal.pgt_commit()
     language plpgsql
 as $procedure$
 begin
@@ -2172,9 +2094,6 @@ begin
     set transaction isolation level read committed;
 end;
 $procedure$;
-comment on procedure pgtrickle.pgt_commit() is
-    'Commits, and lets the next transaction be READ COMMITTED, whatever the session''s default is: background work must see what others '
-    'have done meanwhile. (Sluice: shop in pgtrickle)';
 
 -- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
 -- at once.
@@ -2191,43 +2110,44 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
-    call pgtrickle.pgt_commit();
-    perform pgtrickle.pgt_check_origin();
-    call pgtrickle.pgt_commit();
-    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
+    call pgtrickle_internal.pgt_commit();
+    perform pgtrickle_internal.pgt_check_origin();
+    call pgtrickle_internal.pgt_commit();
+    if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
-    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
+    v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
     foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle.pgt_inbox_tick(v_inbox);
-        call pgtrickle.pgt_commit();
+        perform pgtrickle_internal.pgt_inbox_tick(v_inbox);
+        call pgtrickle_internal.pgt_commit();
 
         -- Retention, in batches.
-        update pgtrickle.pgt_tasks t
+        update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
         where t.task = (
             select d.task
-            from pgtrickle.pgt_tasks d
+            from pgtrickle_internal.pgt_tasks d
             where d.task = 'inbox ' || v_inbox || ': retention'
               and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
             for update skip locked
         );
         if found then
-            call pgtrickle.pgt_commit();
+            call pgtrickle_internal.pgt_commit();
             loop
                 begin
-                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_inbox, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox ||
+                        ': retention';
                     raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
                 end;
-                call pgtrickle.pgt_commit();
+                call pgtrickle_internal.pgt_commit();
                 exit when v_rows < v_batch;
             end loop;
         end if;
-        call pgtrickle.pgt_commit();
+        call pgtrickle_internal.pgt_commit();
     end loop;
 end;
 $procedure$;
@@ -2248,21 +2168,21 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
-    perform pgtrickle.pgt_check_origin();
-    if pgtrickle.pgt_setting('inbox_enabled') <> 'on' then
+    perform pgtrickle_internal.pgt_check_origin();
+    if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
-    v_batch := greatest(1, pgtrickle.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle.pgt_setting('inbox_drain_interval_seconds')::float8);
+    v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
+    v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
     foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle.pgt_inbox_tick(v_inbox);
+        perform pgtrickle_internal.pgt_inbox_tick(v_inbox);
 
         -- Retention, in batches.
-        update pgtrickle.pgt_tasks t
+        update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
         where t.task = (
             select d.task
-            from pgtrickle.pgt_tasks d
+            from pgtrickle_internal.pgt_tasks d
             where d.task = 'inbox ' || v_inbox || ': retention'
               and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
             for update skip locked
@@ -2271,10 +2191,11 @@ begin
             -- One transaction: a bounded part of the work, the rest waits for the next pass.
             for v_round in 1..100 loop
                 begin
-                    v_rows := pgtrickle.pgt_inbox_drain(v_inbox, v_batch);
+                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_inbox, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update pgtrickle.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox || ': retention';
+                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox ||
+                        ': retention';
                     raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
                 end;
                 exit when v_rows < v_batch;
@@ -2352,39 +2273,25 @@ comment on table pgtrickle.order_events is
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
 
 -- Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970.
-create sequence pgtrickle.order_events_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_claim_cursor is
-    'Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_claim_cursor minvalue 0 start 0;
 
 -- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
-create sequence pgtrickle.order_events_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_rescan_after is
-    'When a claim of inbox order_events may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_rescan_after minvalue 0 start 0;
 
 -- Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
-create sequence pgtrickle.order_events_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_alone_until is
-    'Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their '
-    'rollback. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_alone_until minvalue 0 start 0;
 
 -- What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
-create sequence pgtrickle.order_events_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.order_events_high_watermark is
-    'What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_high_watermark minvalue 0 start 0;
 
 -- How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
-create sequence pgtrickle.order_events_received minvalue 0 start 1;
-comment on sequence pgtrickle.order_events_received is
-    'How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for '
-    'it. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.order_events_received minvalue 0 start 1;
 
 -- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- Reads pgtrickle_internal.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 --
 -- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle.order_events_inserted()
+create function pgtrickle_internal.order_events_inserted()
     returns trigger
     language plpgsql
     security definer
@@ -2392,26 +2299,26 @@ create function pgtrickle.order_events_inserted()
 as $function$
 declare
     v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.order_events_high_watermark'::regclass));
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass));
 begin
     if v_is_late then
         v_counted := coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
         ), '-infinity');
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values ('order_events', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
 
     if new.processed_at is not null then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
         values ('order_events', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
                    then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
                    else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values ('order_events', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
@@ -2419,14 +2326,11 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_inserted() is
-    'Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
-    'pgtrickle)';
-revoke execute on function pgtrickle.order_events_inserted() from public;
+revoke execute on function pgtrickle_internal.order_events_inserted() from public;
 
 -- Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.order_events; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.order_events_updated()
+create function pgtrickle_internal.order_events_updated()
     returns trigger
     language plpgsql
     security definer
@@ -2441,7 +2345,8 @@ begin
     -- A single message needs no grouping, which would cost as much as all the rest.
     v_many := exists (select from new_rows offset 1);
     if not v_many then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
         select 'order_events', min(c.event_type collate "C"),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
@@ -2463,7 +2368,8 @@ begin
 
     if v_many or not found then
         with d as (
-            insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+            insert into pgtrickle_internal.pgt_inbox_deltas
+                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
             select 'order_events', c.event_type,
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
@@ -2486,8 +2392,8 @@ begin
     end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    if (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
-        delete from pgtrickle.pgt_inbox_retry_queue q
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'order_events' and q.event_id = o.event_id
           and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
@@ -2496,7 +2402,7 @@ begin
 
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         select 'order_events', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
@@ -2504,11 +2410,11 @@ begin
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     if v_died > 0 then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
         select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict do nothing;
 
-        delete from pgtrickle.pgt_inbox_dead d
+        delete from pgtrickle_internal.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'order_events' and d.event_id = o.event_id
           and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
@@ -2517,35 +2423,33 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.order_events_updated() is
-    'Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated. (Sluice: shop in pgtrickle)';
-revoke execute on function pgtrickle.order_events_updated() from public;
+revoke execute on function pgtrickle_internal.order_events_updated() from public;
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated
     after update on pgtrickle.order_events
     referencing old table as old_rows new table as new_rows
     for each statement
-    execute function pgtrickle.order_events_updated();
+    execute function pgtrickle_internal.order_events_updated();
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.order_events
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.pgt_inbox_changed('order_events');
+    execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
 create trigger sluice_inserted
     after insert on pgtrickle.order_events
     for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.order_events_high_watermark'::regclass))) is not true
-        or nextval('pgtrickle.order_events_received'::regclass) is null -- never
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass))) is not true
+        or nextval('pgtrickle_internal.order_events_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle.order_events_inserted();
+    execute function pgtrickle_internal.order_events_inserted();
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
@@ -2553,30 +2457,30 @@ create trigger sluice_moved
     after update of event_type, received_at on pgtrickle.order_events
     for each row
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.pgt_inbox_changed('order_events', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'moved');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.order_events
     for each statement
-    execute function pgtrickle.pgt_inbox_changed('order_events', 'pgtrickle.order_events_received');
+    execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'pgtrickle_internal.order_events_received');
 alter table pgtrickle.order_events enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied
     after update or delete on pgtrickle.order_events
     for each row
-    execute function pgtrickle.pgt_inbox_changed('order_events');
+    execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.order_events_claim_cursor;
--- writes pgt_inbox_deltas.
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves
+-- pgtrickle_internal.order_events_claim_cursor; writes pgt_inbox_deltas.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; what it
 -- has passed is found through the retry queue or, when a claim comes out short, by looking back.
-create function pgtrickle.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
+create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
@@ -2626,23 +2530,24 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
-                     is null
+                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+                     i.event_id) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
-        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
-               exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
+        select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
+               exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
                coalesce((
-                   select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+                   select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no
+                       desc limit 1
                ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
-        from pgtrickle.order_events_claim_cursor c
+        from pgtrickle_internal.order_events_claim_cursor c
     ) k
     left join (
         select d.last_at, d.last_id
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = 'order_events' and d.last_at is not null
         order by d.no desc
         limit 1
@@ -2651,8 +2556,8 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.order_events_alone_until a) >
-        extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null) and
+        (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -2660,7 +2565,7 @@ begin
     if v_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-            from pgtrickle.pgt_inbox_retry_queue q
+            from pgtrickle_internal.pgt_inbox_retry_queue q
             join pgtrickle.order_events i on i.event_id = q.event_id
             where q.inbox_name = 'order_events' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
@@ -2675,8 +2580,8 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle_internal.order_events_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2706,8 +2611,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
-              i.event_id) is null)
+          and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
+              q.event_id = i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -2715,7 +2620,8 @@ begin
         for update of i skip locked
     loop
         if v_count = 0 and v_locker <> '0'::xid then
-            v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker, 'pgtrickle.order_events_alone_until'::regclass);
+            v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
+                'pgtrickle_internal.order_events_alone_until'::regclass);
             continue when v_died;
         end if;
         v_count := v_count + 1;
@@ -2723,12 +2629,12 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.order_events_claim_cursor'::regclass,
+        perform setval('pgtrickle_internal.order_events_claim_cursor'::regclass,
             greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-        from pgtrickle.order_events_claim_cursor c;
+        from pgtrickle_internal.order_events_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
-            insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
         end if;
     end if;
 
@@ -2736,10 +2642,10 @@ begin
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
     if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >=
-            (select r.last_value from pgtrickle.order_events_rescan_after r) then
+            (select r.last_value from pgtrickle_internal.order_events_rescan_after r) then
             v_now := clock_timestamp();
             v_rows := v_count;
-            if (select a.last_value from pgtrickle.order_events_alone_until a) > extract(epoch from v_now) then
+            if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
                 p_limit := least(p_limit, greatest(v_count, 1));
             end if;
             for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
@@ -2752,16 +2658,16 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
-                      q.event_id = i.event_id) is null)
+                  and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events'
+                      and q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
                 for update of i skip locked
             loop
                 if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle.pgt_count_attempt('order_events', event_id, v_locker,
-                        'pgtrickle.order_events_alone_until'::regclass);
+                    v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
+                        'pgtrickle_internal.order_events_alone_until'::regclass);
                     continue when v_died;
                 end if;
                 v_count := v_count + 1;
@@ -2770,7 +2676,7 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.order_events_rescan_after'::regclass,
+                perform setval('pgtrickle_internal.order_events_rescan_after'::regclass,
                     greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
@@ -2778,17 +2684,14 @@ begin
 
     -- There may be others behind one that has become a dead letter.
     if v_count = 0 and v_died then
-        return query select * from pgtrickle.order_events_claim(p_limit, p_worker_id, p_total_workers);
+        return query select * from pgtrickle_internal.order_events_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
-comment on function pgtrickle.order_events_claim(int4, int4, int4) is
-    'Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order. (Sluice: shop '
-    'in pgtrickle)';
 
 -- Stores a message in inbox order_events; false if its id was there, null if it has none.
 -- Writes pgtrickle.order_events and, for the duplicate rate, pgt_inbox_deltas.
-create function pgtrickle.order_events_receive(
+create function pgtrickle_internal.order_events_receive(
     p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
 )
     returns boolean
@@ -2805,18 +2708,16 @@ begin
     on conflict (event_id) do nothing;
     v_stored := found;
 
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
     values ('order_events', p_event_type, 1, case when v_stored then 0 else 1 end);
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.order_events_receive(text, text, jsonb, text, text, text, timestamptz) is
-    'Stores a message in inbox order_events; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by
 -- it.
 -- Writes pgtrickle.order_events.
-create function pgtrickle.order_events_mark_processed(p_event_id text)
+create function pgtrickle_internal.order_events_mark_processed(p_event_id text)
     returns boolean
     language plpgsql
 as $function$
@@ -2831,14 +2732,11 @@ begin
     return (select false from pgtrickle.order_events i where i.event_id = p_event_id);
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_processed(text) is
-    'Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good '
-    'by it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, of which 3 make a dead letter.
 -- Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none.
 -- Writes pgtrickle.order_events.
-create function pgtrickle.order_events_mark_failed(p_event_id text, p_error text)
+create function pgtrickle_internal.order_events_mark_failed(p_event_id text, p_error text)
     returns integer
     language plpgsql
 as $function$
@@ -2862,9 +2760,6 @@ begin
     return v_retry_count;
 end;
 $function$;
-comment on function pgtrickle.order_events_mark_failed(text, text) is
-    'Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, of which 3 make a dead letter. '
-    'Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 --
@@ -2876,17 +2771,18 @@ create view pgtrickle.order_events_pending as
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
-        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id = i.event_id)
+      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+          i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_retry_queue q
+from pgtrickle_internal.pgt_inbox_retry_queue q
 join pgtrickle.order_events i on i.event_id = q.event_id
 where q.inbox_name = 'order_events'
   and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
@@ -2897,7 +2793,7 @@ comment on view pgtrickle.order_events_pending is
 create view pgtrickle.order_events_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_dead d
+from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
 where d.inbox_name = 'order_events' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.order_events_dlq is
@@ -2912,7 +2808,7 @@ select c.event_type,
        round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
     select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle.pgt_inbox_counted p
+    from pgtrickle_internal.pgt_inbox_counted p
     where p.inbox_name = 'order_events'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
@@ -2921,7 +2817,7 @@ from (
         select i.event_type
         from pgtrickle.order_events i
         where i.received_at >= coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
         ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
@@ -2932,11 +2828,11 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_stats is
     'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-select setval('pgtrickle.order_events_high_watermark'::regclass, 0);
+select setval('pgtrickle_internal.order_events_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
-grant select on sequence pgtrickle.order_events_high_watermark to public;
-grant usage on sequence pgtrickle.order_events_received to public;
+grant select on sequence pgtrickle_internal.order_events_high_watermark to public;
+grant usage on sequence pgtrickle_internal.order_events_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -2950,8 +2846,8 @@ insert into pgtrickle.pgt_inbox_config (
     'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark',
         'order_events_received'
 );
-insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: counts');
-insert into pgtrickle.pgt_tasks (task) values ('inbox order_events: retention');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');
 
 -- Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.
 --
@@ -2984,39 +2880,25 @@ comment on table pgtrickle.payments is 'Messages of inbox payments: one row each
 create index payments_order on pgtrickle.payments (received_at, event_id);
 
 -- Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970.
-create sequence pgtrickle.payments_claim_cursor minvalue 0 start 0;
-comment on sequence pgtrickle.payments_claim_cursor is
-    'Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970. (Sluice: '
-    'shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_claim_cursor minvalue 0 start 0;
 
 -- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
-create sequence pgtrickle.payments_rescan_after minvalue 0 start 0;
-comment on sequence pgtrickle.payments_rescan_after is
-    'When a claim of inbox payments may next look behind the cursor: microseconds since 1970. (Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_rescan_after minvalue 0 start 0;
 
 -- Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
-create sequence pgtrickle.payments_alone_until minvalue 0 start 0;
-comment on sequence pgtrickle.payments_alone_until is
-    'Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_alone_until minvalue 0 start 0;
 
 -- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
-create sequence pgtrickle.payments_high_watermark minvalue 0 start 0;
-comment on sequence pgtrickle.payments_high_watermark is
-    'What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_high_watermark minvalue 0 start 0;
 
 -- How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
-create sequence pgtrickle.payments_received minvalue 0 start 1;
-comment on sequence pgtrickle.payments_received is
-    'How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it. '
-    '(Sluice: shop in pgtrickle)';
+create sequence pgtrickle_internal.payments_received minvalue 0 start 1;
 
 -- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- Reads pgtrickle_internal.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 --
 -- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle.payments_inserted()
+create function pgtrickle_internal.payments_inserted()
     returns trigger
     language plpgsql
     security definer
@@ -3024,26 +2906,26 @@ create function pgtrickle.payments_inserted()
 as $function$
 declare
     v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle.payments_high_watermark'::regclass));
+    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass));
 begin
     if v_is_late then
         v_counted := coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
         ), '-infinity');
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values ('payments', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
     end if;
 
     if new.processed_at is not null then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
         values ('payments', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
                    then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
                    else 0 end * 1000000)::bigint);
     elsif new.retry_count >= 3 then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values ('payments', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (inbox_name, event_id) do update
             set received_at = excluded.received_at, due_at = excluded.due_at;
@@ -3051,14 +2933,11 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_inserted() is
-    'Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start. (Sluice: shop in '
-    'pgtrickle)';
-revoke execute on function pgtrickle.payments_inserted() from public;
+revoke execute on function pgtrickle_internal.payments_inserted() from public;
 
 -- Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated.
 -- Reads the statement's rows and pgtrickle.payments; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle.payments_updated()
+create function pgtrickle_internal.payments_updated()
     returns trigger
     language plpgsql
     security definer
@@ -3073,7 +2952,8 @@ begin
     -- A single message needs no grouping, which would cost as much as all the rest.
     v_many := exists (select from new_rows offset 1);
     if not v_many then
-        insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
         select 'payments', min(c.event_type collate "C"),
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
@@ -3095,7 +2975,8 @@ begin
 
     if v_many or not found then
         with d as (
-            insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
+            insert into pgtrickle_internal.pgt_inbox_deltas
+                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
             select 'payments', c.event_type,
                coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
                coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
@@ -3118,8 +2999,8 @@ begin
     end if;
 
     -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
-    if (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
-        delete from pgtrickle.pgt_inbox_retry_queue q
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'payments' and q.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
@@ -3127,7 +3008,7 @@ begin
 
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
-        insert into pgtrickle.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         select 'payments', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
@@ -3135,11 +3016,11 @@ begin
             set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     if v_died > 0 then
-        insert into pgtrickle.pgt_inbox_dead (inbox_name, event_id)
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
         select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict do nothing;
 
-        delete from pgtrickle.pgt_inbox_dead d
+        delete from pgtrickle_internal.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'payments' and d.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
@@ -3147,35 +3028,33 @@ begin
     return null;
 end;
 $function$;
-comment on function pgtrickle.payments_updated() is
-    'Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated. (Sluice: shop in pgtrickle)';
-revoke execute on function pgtrickle.payments_updated() from public;
+revoke execute on function pgtrickle_internal.payments_updated() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated
     after update on pgtrickle.payments
     referencing old table as old_rows new table as new_rows
     for each statement
-    execute function pgtrickle.payments_updated();
+    execute function pgtrickle_internal.payments_updated();
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted
     after delete on pgtrickle.payments
     referencing old table as old_rows
     for each statement
-    execute function pgtrickle.pgt_inbox_changed('payments');
+    execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
 create trigger sluice_inserted
     after insert on pgtrickle.payments
     for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle.payments_high_watermark'::regclass))) is not true
-        or nextval('pgtrickle.payments_received'::regclass) is null -- never
+    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass))) is not true
+        or nextval('pgtrickle_internal.payments_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle.payments_inserted();
+    execute function pgtrickle_internal.payments_inserted();
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
@@ -3183,30 +3062,30 @@ create trigger sluice_moved
     after update of event_type, received_at on pgtrickle.payments
     for each row
     when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle.pgt_inbox_changed('payments', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated
     after truncate on pgtrickle.payments
     for each statement
-    execute function pgtrickle.pgt_inbox_changed('payments', 'pgtrickle.payments_received');
+    execute function pgtrickle_internal.pgt_inbox_changed('payments', 'pgtrickle_internal.payments_received');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied
     after update or delete on pgtrickle.payments
     for each row
-    execute function pgtrickle.pgt_inbox_changed('payments');
+    execute function pgtrickle_internal.pgt_inbox_changed('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle.payments_claim_cursor; writes
--- pgt_inbox_deltas.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle_internal.payments_claim_cursor;
+-- writes pgt_inbox_deltas.
 --
 -- The claim is the row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; what it
 -- has passed is found through the retry queue or, when a claim comes out short, by looking back.
-create function pgtrickle.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
+create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
@@ -3256,23 +3135,24 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id) is
-                     null
+                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
+                     i.event_id) is null
                  and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
-        select exists (select from pgtrickle.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
-               exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
+        select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
+               exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
                coalesce((
-                   select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+                   select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
+                       limit 1
                ), '-infinity') as low_watermark,
                timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
-        from pgtrickle.payments_claim_cursor c
+        from pgtrickle_internal.payments_claim_cursor c
     ) k
     left join (
         select d.last_at, d.last_id
-        from pgtrickle.pgt_inbox_deltas d
+        from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = 'payments' and d.last_at is not null
         order by d.no desc
         limit 1
@@ -3281,8 +3161,8 @@ begin
         return;
     end if;
 
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle.payments_alone_until a) >
-        extract(epoch from v_now) then
+    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle_internal.payments_alone_until a)
+        > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -3290,7 +3170,7 @@ begin
     if v_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-            from pgtrickle.pgt_inbox_retry_queue q
+            from pgtrickle_internal.pgt_inbox_retry_queue q
             join pgtrickle.payments i on i.event_id = q.event_id
             where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
@@ -3305,7 +3185,8 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
+                    'pgtrickle_internal.payments_alone_until'::regclass);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -3335,8 +3216,8 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
-              i.event_id) is null)
+          and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id
+              = i.event_id) is null)
           and (i.available_at is null or i.available_at <= v_now)
           and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
         order by i.received_at, i.event_id
@@ -3344,7 +3225,8 @@ begin
         for update of i skip locked
     loop
         if v_count = 0 and v_locker <> '0'::xid then
-            v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+            v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
+                'pgtrickle_internal.payments_alone_until'::regclass);
             continue when v_died;
         end if;
         v_count := v_count + 1;
@@ -3352,12 +3234,12 @@ begin
     end loop;
     if v_count > v_rows and p_total_workers is null then
         -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle.payments_claim_cursor'::regclass,
+        perform setval('pgtrickle_internal.payments_claim_cursor'::regclass,
             greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-        from pgtrickle.payments_claim_cursor c;
+        from pgtrickle_internal.payments_claim_cursor c;
         -- The cursor cannot tell messages of one moment from each other.
         if received_at = v_from_at then
-            insert into pgtrickle.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
         end if;
     end if;
 
@@ -3365,10 +3247,10 @@ begin
     -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
     if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
         if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >=
-            (select r.last_value from pgtrickle.payments_rescan_after r) then
+            (select r.last_value from pgtrickle_internal.payments_rescan_after r) then
             v_now := clock_timestamp();
             v_rows := v_count;
-            if (select a.last_value from pgtrickle.payments_alone_until a) > extract(epoch from v_now) then
+            if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
                 p_limit := least(p_limit, greatest(v_count, 1));
             end if;
             for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
@@ -3381,15 +3263,16 @@ begin
                   and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
                   or mxid_age(i.xmax) > 0
                   and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id
-                      = i.event_id) is null)
+                  and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and
+                      q.event_id = i.event_id) is null)
                   and (i.available_at is null or i.available_at <= v_now)
                 order by i.received_at, i.event_id
                 limit p_limit - v_count
                 for update of i skip locked
             loop
                 if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle.pgt_count_attempt('payments', event_id, v_locker, 'pgtrickle.payments_alone_until'::regclass);
+                    v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
+                        'pgtrickle_internal.payments_alone_until'::regclass);
                     continue when v_died;
                 end if;
                 v_count := v_count + 1;
@@ -3398,7 +3281,7 @@ begin
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle.payments_rescan_after'::regclass,
+                perform setval('pgtrickle_internal.payments_rescan_after'::regclass,
                     greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
         end if;
@@ -3406,17 +3289,14 @@ begin
 
     -- There may be others behind one that has become a dead letter.
     if v_count = 0 and v_died then
-        return query select * from pgtrickle.payments_claim(p_limit, p_worker_id, p_total_workers);
+        return query select * from pgtrickle_internal.payments_claim(p_limit, p_worker_id, p_total_workers);
     end if;
 end;
 $function$;
-comment on function pgtrickle.payments_claim(int4, int4, int4) is
-    'Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order. (Sluice: shop in '
-    'pgtrickle)';
 
 -- Stores a message in inbox payments; false if its id was there, null if it has none.
 -- Writes pgtrickle.payments and, for the duplicate rate, pgt_inbox_deltas.
-create function pgtrickle.payments_receive(
+create function pgtrickle_internal.payments_receive(
     p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
 )
     returns boolean
@@ -3433,17 +3313,15 @@ begin
     on conflict (event_id) do nothing;
     v_stored := found;
 
-    insert into pgtrickle.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
     values ('payments', p_event_type, 1, case when v_stored then 0 else 1 end);
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.payments_receive(text, text, jsonb, text, text, text, timestamptz) is
-    'Stores a message in inbox payments; false if its id was there, null if it has none. (Sluice: shop in pgtrickle)';
 
 -- Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by it.
 -- Writes pgtrickle.payments.
-create function pgtrickle.payments_mark_processed(p_event_id text)
+create function pgtrickle_internal.payments_mark_processed(p_event_id text)
     returns boolean
     language plpgsql
 as $function$
@@ -3458,14 +3336,11 @@ begin
     return (select false from pgtrickle.payments i where i.event_id = p_event_id);
 end;
 $function$;
-comment on function pgtrickle.payments_mark_processed(text) is
-    'Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by '
-    'it. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, of which 3 make a dead letter.
 -- Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none.
 -- Writes pgtrickle.payments.
-create function pgtrickle.payments_mark_failed(p_event_id text, p_error text)
+create function pgtrickle_internal.payments_mark_failed(p_event_id text, p_error text)
     returns integer
     language plpgsql
 as $function$
@@ -3489,9 +3364,6 @@ begin
     return v_retry_count;
 end;
 $function$;
-comment on function pgtrickle.payments_mark_failed(text, text) is
-    'Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, of which 3 make a dead letter. '
-    'Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
 --
@@ -3503,17 +3375,17 @@ create view pgtrickle.payments_pending as
        i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
-        select p.low_watermark from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
+      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_retry_queue q
+from pgtrickle_internal.pgt_inbox_retry_queue q
 join pgtrickle.payments i on i.event_id = q.event_id
 where q.inbox_name = 'payments'
   and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
@@ -3524,7 +3396,7 @@ comment on view pgtrickle.payments_pending is
 create view pgtrickle.payments_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
        i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle.pgt_inbox_dead d
+from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
@@ -3538,7 +3410,7 @@ select c.event_type,
        round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
     select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle.pgt_inbox_counted p
+    from pgtrickle_internal.pgt_inbox_counted p
     where p.inbox_name = 'payments'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
@@ -3547,7 +3419,7 @@ from (
         select i.event_type
         from pgtrickle.payments i
         where i.received_at >= coalesce((
-            select p.counted_at from pgtrickle.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
         ), '-infinity')
         order by i.received_at, i.event_id
         limit (select null::bigint)
@@ -3558,11 +3430,11 @@ group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_stats is
     'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
-select setval('pgtrickle.payments_high_watermark'::regclass, 0);
+select setval('pgtrickle_internal.payments_high_watermark'::regclass, 0);
 
 -- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
-grant select on sequence pgtrickle.payments_high_watermark to public;
-grant usage on sequence pgtrickle.payments_received to public;
+grant select on sequence pgtrickle_internal.payments_high_watermark to public;
+grant usage on sequence pgtrickle_internal.payments_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
@@ -3575,10 +3447,10 @@ insert into pgtrickle.pgt_inbox_config (
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'payments_claim_cursor', 'payments_rescan_after', 'payments_alone_until', 'payments_high_watermark', 'payments_received'
 );
-insert into pgtrickle.pgt_tasks (task) values ('inbox payments: counts');
-insert into pgtrickle.pgt_tasks (task) values ('inbox payments: retention');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
+insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'be4ffaf5c50a36dc2c268bebb2e8efb6', 'plain');
+values ('shop', '1.0.0', '3696a706b4550f8e3ed9048babfff131', 'plain');
 select pgtrickle.attach();
 
 commit;

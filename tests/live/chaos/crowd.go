@@ -98,7 +98,7 @@ func (c *Crowd) refresh(ctx context.Context, conn *pgx.Conn, n int) error {
 			name := c.tables[r.IntN(len(c.tables))].name
 			steps = []string{"begin isolation level " + isolation, "select from chaos.refresh_stream_table('" + name + "')", []string{"commit", "rollback"}[r.IntN(5)/4]}
 		} else if r.IntN(10) == 0 {
-			steps = append([]string{"update chaos.pgt_tasks set last_run_at = '-infinity'"}, steps...)
+			steps = append([]string{"update chaos_internal.pgt_tasks set last_run_at = '-infinity'"}, steps...)
 		}
 		err := transaction{isolation: isolation, steps: nil, end: nil}.alone(ctx, conn, steps)
 		if err != nil {
@@ -115,8 +115,8 @@ func (c *Crowd) refill(ctx context.Context, conn *pgx.Conn, _ int) error {
 	r := rand.New(rand.NewPCG(c.Seed, 300))
 	for !c.over() {
 		for _, steps := range [][]string{
-			{"begin", "update chaos.pgt_stream_table_state set seen = null where not logged", "select chaos.attach(false)", "commit"},
-			{"call chaos.pgt_fill()"}, {"call chaos.pgt_fill()"},
+			{"begin", "update chaos_internal.pgt_stream_table_state set seen = null where not logged", "select chaos.attach(false)", "commit"},
+			{"call chaos_internal.pgt_fill()"}, {"call chaos_internal.pgt_fill()"},
 		} {
 			if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, steps); err != nil {
 				return fmt.Errorf("filling anew: %w", err)
@@ -136,7 +136,7 @@ func (c *Crowd) filled(ctx context.Context, conn *pgx.Conn) error {
 		if err != nil || left == 0 {
 			return err
 		}
-		if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, []string{"call chaos.pgt_fill()"}); err != nil {
+		if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, []string{"call chaos_internal.pgt_fill()"}); err != nil {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func (c *Crowd) checkIn(ctx context.Context, tx pgx.Tx, hold bool) ([]string, er
 	}
 	if hold {
 		c.held.Add(1)
-		if _, err := tx.Exec(ctx, "lock table chaos.pgt_stream_table_state in share row exclusive mode"); err != nil {
+		if _, err := tx.Exec(ctx, "lock table chaos_internal.pgt_stream_table_state in share row exclusive mode"); err != nil {
 			return nil, err
 		}
 	}
@@ -217,7 +217,7 @@ func (c *Crowd) checkIn(ctx context.Context, tx pgx.Tx, hold bool) ([]string, er
 	}
 	if c.Refills {
 		var filled bool
-		if err := tx.QueryRow(ctx, "select bool_and(seen is not null and not logged) from chaos.pgt_stream_table_state").Scan(&filled); err != nil || !filled {
+		if err := tx.QueryRow(ctx, "select bool_and(seen is not null and not logged) from chaos_internal.pgt_stream_table_state").Scan(&filled); err != nil || !filled {
 			return nil, err
 		}
 		c.filledChecks.Add(1)
@@ -242,10 +242,10 @@ func (c *Crowd) reckon() {
 	if err := c.consistent(c.t.Context(), conn, true); err != nil {
 		c.t.Error(err)
 	}
-	for _, problem := range pgtest.Rows(c.t, c.db, `select stream_table, last_error, suspended_at from chaos.pgt_stream_table_state
+	for _, problem := range pgtest.Rows(c.t, c.db, `select stream_table, last_error, suspended_at from chaos_internal.pgt_stream_table_state
 where last_error is not null or suspended_at is not null
 union all select stream_table, error, null from chaos.pgt_refresh_history where error is not null
-union all select task, last_error, null from chaos.pgt_tasks where last_error is not null`) {
+union all select task, last_error, null from chaos_internal.pgt_tasks where last_error is not null`) {
 		c.t.Errorf("a tick failed: %v", problem)
 	}
 	if c.committed.Load() < enough || c.checks.Load() < 3 || c.Refills && c.filledChecks.Load() < 2 {

@@ -70,7 +70,7 @@ func (s *Subject) Script() []string {
 		beside,
 		s.Extension.Install(generator.Plain),
 		"grant select, insert, update, delete, truncate on all tables in schema public to " + Writer,
-		"call chaos.pgt_fill()",
+		"call chaos_internal.pgt_fill()",
 	}
 }
 

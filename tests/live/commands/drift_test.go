@@ -15,7 +15,7 @@ func TestDiffMakesNothing(t *testing.T) {
 	db := installed.ShopDB(t)
 	db.SuperExec(t, "create role drift_reader login")
 	defer db.SuperExec(t, "drop owned by drift_reader; drop role drift_reader")
-	db.Exec(t, "grant usage on schema pgtrickle to drift_reader; grant select on pgtrickle.pgt_extension to drift_reader")
+	db.Exec(t, "grant usage on schema pgtrickle, pgtrickle_internal to drift_reader; grant select on pgtrickle.pgt_extension to drift_reader")
 	var out, talk bytes.Buffer
 	status := cli.Main([]string{"diff", "-f", installed.Shop(), "--dsn", db.Server.DSN(db.Name, "user=drift_reader")}, strings.NewReader(""), &out, &talk)
 	if status != 3 || !strings.Contains(talk.String(), "that needs the right to create one") {

@@ -29,7 +29,7 @@ func TestFillingIsTold(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), extension.Install(generator.Plain)); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
-	if _, err := blocker.Exec(t.Context(), "begin; lock table pgtrickle.public_later_rows in exclusive mode"); err != nil {
+	if _, err := blocker.Exec(t.Context(), "begin; lock table pgtrickle_internal.public_later_rows in exclusive mode"); err != nil {
 		t.Fatal(err)
 	}
 	applied := make(chan error)
@@ -38,7 +38,7 @@ func TestFillingIsTold(t *testing.T) {
 		applied <- err
 	}()
 	for line := range said {
-		if strings.HasPrefix(line, "filling public.later, 2 of 2: ") && strings.Contains(line, ", waits for a lock on pgtrickle.public_later_rows that process ") {
+		if strings.HasPrefix(line, "filling public.later, 2 of 2: ") && strings.Contains(line, ", waits for a lock on pgtrickle_internal.public_later_rows that process ") {
 			break
 		}
 	}
@@ -61,7 +61,7 @@ func TestFillingGoesOn(t *testing.T) {
 	db.Exec(t, "insert into orders select i, i from generate_series(1, 1000) i")
 	db.Exec(t, extension.Install(generator.Plain))
 	blocker := db.Connect(t)
-	if _, err := blocker.Exec(t.Context(), "begin; lock table pgtrickle.public_later_rows in exclusive mode"); err != nil {
+	if _, err := blocker.Exec(t.Context(), "begin; lock table pgtrickle_internal.public_later_rows in exclusive mode"); err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error)
@@ -72,21 +72,21 @@ func TestFillingGoesOn(t *testing.T) {
 		}
 		failed <- err
 	}()
-	waiting := "select exists (select from pg_locks where relation = 'pgtrickle.public_later_rows'::regclass and not granted)"
+	waiting := "select exists (select from pg_locks where relation = 'pgtrickle_internal.public_later_rows'::regclass and not granted)"
 	until(t, func() bool { return pgtest.One[bool](t, db, waiting) })
-	db.SuperExec(t, "select pg_terminate_backend(pid) from pg_locks where relation = 'pgtrickle.public_later_rows'::regclass and not granted")
+	db.SuperExec(t, "select pg_terminate_backend(pid) from pg_locks where relation = 'pgtrickle_internal.public_later_rows'::regclass and not granted")
 	if err := <-failed; err == nil || !strings.Contains(err.Error(), "is installed, but not all of its stream tables are filled") {
 		t.Errorf("the lost fill says: %v", err)
 	}
 	blocker.Exec(t.Context(), "rollback")
-	filled := pgtest.Column[string](t, db, "select stream_table || ' ' || last_refresh_at from pgtrickle.pgt_stream_table_state where seen is not null")
+	filled := pgtest.Column[string](t, db, "select stream_table || ' ' || last_refresh_at from pgtrickle_internal.pgt_stream_table_state where seen is not null")
 	if len(filled) != 1 {
 		t.Fatalf("filled before: %q", filled)
 	}
 	if did, err := live.Apply(t.Context(), db.Connect(t), extension, live.Options{}); err != nil || did.Changed {
 		t.Fatalf("the second apply: %+v, %v", did, err)
 	}
-	now := pgtest.Column[string](t, db, "select stream_table || ' ' || last_refresh_at from pgtrickle.pgt_stream_table_state where seen is not null order by last_refresh_at")
+	now := pgtest.Column[string](t, db, "select stream_table || ' ' || last_refresh_at from pgtrickle_internal.pgt_stream_table_state where seen is not null order by last_refresh_at")
 	if len(now) != 2 || now[0] != filled[0] {
 		t.Errorf("filled now: %q, before: %q", now, filled)
 	}

@@ -58,10 +58,10 @@ func TestStatus(t *testing.T) {
 	if !strings.Contains(text, "background work has never run") || !strings.Contains(text, "select looked_at.refresh_stream_table('public.shares');") {
 		t.Errorf("before the first tick:\n%s", text)
 	}
-	db.Exec(t, "call looked_at.pgt_fill()")
+	db.Exec(t, "call looked_at_internal.pgt_fill()")
 	db.Exec(t, "insert into orders values (1, 0); insert into looked_at.work (event_id, event_type, payload, retry_count) select i, 't', '{}', 3 from generate_series(1, 12) i")
 	for range 3 {
-		db.Exec(t, "update looked_at.pgt_stream_table_state set checked_at = '-infinity' where stream_table = 'public.shares'")
+		db.Exec(t, "update looked_at_internal.pgt_stream_table_state set checked_at = '-infinity' where stream_table = 'public.shares'")
 		db.Exec(t, "call looked_at.tick()")
 	}
 	db.Exec(t, "select looked_at.pause_inbox('work'); insert into orders values (2, 2)")
@@ -69,10 +69,10 @@ func TestStatus(t *testing.T) {
 	db.Exec(t, "select from looked_at.poll_outbox('mailer', 'a', 4)")
 	db.Exec(t, "select looked_at.reject_rows('mailer', 'a', array[2], 'bad'), looked_at.pause_group('mailer')")
 	// What is old enough has the same age whenever one looks.
-	db.Exec(t, `update looked_at.pgt_stream_table_state set last_refresh_at = now() - interval '3 days';
+	db.Exec(t, `update looked_at_internal.pgt_stream_table_state set last_refresh_at = now() - interval '3 days';
 		update looked_at.outbox_feed set created_at = now() - interval '3 days';
 		update looked_at.outbox_keyed set created_at = now() - interval '3 days';
-		update looked_at.pgt_tasks set runs = 7, last_run_at = case when task ~ 'prun' then '-infinity' else now() - interval '4 days' end`)
+		update looked_at_internal.pgt_tasks set runs = 7, last_run_at = case when task ~ 'prun' then '-infinity' else now() - interval '4 days' end`)
 
 	text = status(t, "-f", filepath.Join(dir, "spec.yaml"), "--dsn", monitor)
 	compare(t, "status.txt", installedAt.ReplaceAllString(text, "THEN"))
@@ -135,10 +135,10 @@ func TestStatusOfSources(t *testing.T) {
 	db.SuperExec(t, "do $$ begin if to_regrole('status_monitor') is null then create role status_monitor login; end if; end $$")
 	db.Exec(t, ddl)
 	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
-	db.Exec(t, "call looked_at.pgt_fill()")
+	db.Exec(t, "call looked_at_internal.pgt_fill()")
 	tick := func() {
 		t.Helper()
-		db.Exec(t, "update looked_at.pgt_stream_table_state set checked_at = '-infinity' where stream_table = 'public.shares'")
+		db.Exec(t, "update looked_at_internal.pgt_stream_table_state set checked_at = '-infinity' where stream_table = 'public.shares'")
 		db.Exec(t, "call looked_at.tick()")
 	}
 	says := func(want string, suspends bool) {

@@ -49,12 +49,12 @@ func TestWatch(t *testing.T) {
 	tick := func(sql string) func() {
 		return func() {
 			db.Exec(t, sql)
-			db.Exec(t, "update looked_at.pgt_stream_table_state set checked_at = '-infinity'")
+			db.Exec(t, "update looked_at_internal.pgt_stream_table_state set checked_at = '-infinity'")
 			db.Exec(t, "call looked_at.tick()")
 		}
 	}
 	out := &rounds{then: []func(){
-		tick("call looked_at.pgt_fill()"),
+		tick("call looked_at_internal.pgt_fill()"),
 		tick("insert into orders values (3, 0)"),
 		tick("delete from orders where id = 3"),
 		func() { db.SuperExec(t, "alter role "+pgtest.Owner+" nologin") },

@@ -64,7 +64,7 @@ insert into customers select i, 1 + i / 10, i %% 50 from generate_series(1, %[1]
 insert into orders select i, 1 + i / 10, 1 + i / 10, i %% 50 from generate_series(1, %[1]d - 10) i;
 analyze`, rows))
 	db.Exec(t, installed.Over(t, text, schema).Install(generator.Plain))
-	db.Exec(t, "call pgtrickle.pgt_fill()")
+	db.Exec(t, "call pgtrickle_internal.pgt_fill()")
 	s := load(t, text)
 	for name := range queries {
 		t.Run(name, func(t *testing.T) {

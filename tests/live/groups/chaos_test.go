@@ -144,7 +144,7 @@ func (c *chaos) run(events int64, consumers int) {
 	do(&working, c.kill)
 	publishing.Wait()
 	c.await("beside those that stay", func() bool { return c.handled.Load() >= c.published.Load() })
-	gaps := pgtest.One[int](c.t, c.db, "select count(*) from pgtrickle.pgt_lease_log where state = 'gap'")
+	gaps := pgtest.One[int](c.t, c.db, "select count(*) from pgtrickle_internal.pgt_lease_log where state = 'gap'")
 	left := stayers(ctx)
 	c.await("of those that stayed", func() bool { return c.handled.Load() >= c.published.Load()+left })
 	time.Sleep(100 * time.Millisecond) // for what comes again
@@ -178,7 +178,7 @@ func (c *chaos) reckon(events int64, gaps int) {
 	if gaps > 40 {
 		c.t.Errorf("%d gaps beside a few idle publishers", gaps)
 	}
-	if failed := pgtest.Column[string](c.t, c.db, "select last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+	if failed := pgtest.Column[string](c.t, c.db, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		c.t.Errorf("tasks failed: %q", failed)
 	}
 	for range 3 { // nothing is left, not even gaps

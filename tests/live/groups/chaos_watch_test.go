@@ -100,7 +100,7 @@ func (c *chaos) tick(ctx context.Context, conn *pgx.Conn) error {
 			return nil
 		case <-time.After(50 * time.Millisecond):
 		}
-		for _, sql := range []string{"update pgtrickle.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"} {
+		for _, sql := range []string{"update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"} {
 			if err := c.try(ctx, conn, sql); err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 	wrote, back := w.rand.IntN(4) == 0, mayFail && w.rand.IntN(12) == 0
 	if w.rand.IntN(3) == 0 { // time passes
-		w.exec(w.admin, "update pgtrickle.pgt_lease_log set until = '-infinity' where state = 'gap' and until > '-infinity' and until < 'infinity'")
+		w.exec(w.admin, "update pgtrickle_internal.pgt_lease_log set until = '-infinity' where state = 'gap' and until > '-infinity' and until < 'infinity'")
 	}
 	w.exec(w.admin, "begin")
 	if wrote {
@@ -212,7 +212,7 @@ func (w *world) finish(consumer string) {
 // expire lets the visibility timeout of a consumer pass.
 func (w *world) expire(g *group, consumer string) {
 	w.notef("%s %s: time runs out", g.name, consumer)
-	w.exec(w.admin, `update pgtrickle.pgt_lease_log l set until = '-infinity' from pgtrickle.pgt_consumer_groups g
+	w.exec(w.admin, `update pgtrickle_internal.pgt_lease_log l set until = '-infinity' from pgtrickle.pgt_consumer_groups g
 where g.group_no = l.group_no and g.group_name = $1 and l.consumer_id = $2 and l.state = 'leased'`, g.name, consumer)
 	for _, l := range g.leases {
 		if l.owner == consumer {

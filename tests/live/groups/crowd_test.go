@@ -162,7 +162,7 @@ func (c *crowd) run(consumers, batch int, publishers int, publish func(ctx conte
 			case <-c.done:
 				return
 			case <-time.After(50 * time.Millisecond):
-				for _, sql := range []string{"update pgtrickle.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"} {
+				for _, sql := range []string{"update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'", "call pgtrickle.tick()"} {
 					_, err := ticker.Exec(ctx, sql)
 					check(err)
 				}
@@ -187,7 +187,7 @@ func (c *crowd) count() {
 	if c.handled.Load() != c.published.Load() || c.delivered.Load() != c.handled.Load()+c.lost.Load() {
 		c.t.Errorf("%d published, %d handled, %d delivered, %d of them in vain", c.published.Load(), c.handled.Load(), c.delivered.Load(), c.lost.Load())
 	}
-	if failed := pgtest.Column[string](c.t, c.db, "select last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+	if failed := pgtest.Column[string](c.t, c.db, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		c.t.Errorf("tasks failed: %q", failed)
 	}
 }

@@ -61,7 +61,7 @@ func (w *world) tick() {
 	if old {
 		w.exec(w.admin, fmt.Sprintf("update pgtrickle.outbox_%s set created_at = '2000-01-01' where created_at > '2000-01-01'", w.outbox))
 	}
-	w.exec(w.admin, "update pgtrickle.pgt_tasks set last_run_at = '-infinity'")
+	w.exec(w.admin, "update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'")
 	w.exec(w.admin, "call pgtrickle.tick()")
 	there := map[int64]bool{}
 	for _, id := range list[int64](w, w.admin, fmt.Sprintf("select id from pgtrickle.outbox_%s", w.outbox)) {
@@ -78,7 +78,7 @@ func (w *world) tick() {
 		}
 		e.deleted = true
 	}
-	if failed := list[string](w, w.admin, "select last_error from pgtrickle.pgt_tasks where last_error is not null"); len(failed) > 0 {
+	if failed := list[string](w, w.admin, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		w.failf("tasks failed: %q", failed)
 	}
 }

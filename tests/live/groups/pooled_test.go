@@ -46,16 +46,16 @@ func TestThroughPgbouncer(t *testing.T) {
 	expect("commit", fmt.Sprint(pgtest.One[int64](t, first, "select pgtrickle.commit_offset('feed', 'a', 2)")), "2")
 	expect("commit of another", fmt.Sprint(pgtest.One[int64](t, second, "select pgtrickle.commit_offset('feed', 'b', 4)")), "4")
 	exec("commit")
-	exec("update pgtrickle.pgt_lease_log set until = '-infinity' where state = 'gap'")
+	exec("update pgtrickle_internal.pgt_lease_log set until = '-infinity' where state = 'gap'")
 	expect("what came late", ids(second, "feed", "a"), "[5]")
 	for n := 0; ids(first, "keyed", "a") != "[1 2]"; n++ { // once nothing older runs
 		if n == 1000 {
 			t.Fatal("nothing comes")
 		}
-		exec("update pgtrickle.pgt_lease_log set until = '-infinity' where state = 'gap'")
+		exec("update pgtrickle_internal.pgt_lease_log set until = '-infinity' where state = 'gap'")
 	}
 	expect("a lane at work", ids(second, "keyed", "b"), "[]")
 	exec("call pgtrickle.run('200 ms', '50 ms')")
-	expect("failed tasks", fmt.Sprint(pgtest.One[int64](t, second, "select count(*) from pgtrickle.pgt_tasks where last_error is not null")), "0")
+	expect("failed tasks", fmt.Sprint(pgtest.One[int64](t, second, "select count(*) from pgtrickle_internal.pgt_tasks where last_error is not null")), "0")
 	exec(extension.Uninstall())
 }

@@ -272,7 +272,7 @@ func (w *world) reset(t testing.TB) {
 func (w *world) catchUp(g *group, last bool) {
 	w.notef("%s z: catch up", g.name)
 	for empty := 0; empty < 3; {
-		w.exec(w.admin, "update pgtrickle.pgt_lease_log set until = '-infinity' where state = 'gap' and until > '-infinity' and until < 'infinity'")
+		w.exec(w.admin, "update pgtrickle_internal.pgt_lease_log set until = '-infinity' where state = 'gap' and until > '-infinity' and until < 'infinity'")
 		if w.poll(g, "z", 50, false) == 0 {
 			empty++
 			continue

@@ -75,7 +75,7 @@ select planned.inbox_mark_failed('letters', 'm1', 'no');
 select planned.outbox_publish(o, 't', '{}', 'k' || g % 3) from generate_series(1, 9) g, unnest(array['events', 'keyed', 'parts']) o;
 select planned.tick_once();
 update orders set amount = amount + 1 where id < 20;
-update planned.pgt_stream_table_state set checked_at = '-infinity';
+update planned_internal.pgt_stream_table_state set checked_at = '-infinity';
 select planned.tick_once();
 select planned.poll_outbox('shipping', 'a', 2);
 select planned.poll_outbox('ledger', 'a', 2);
@@ -118,7 +118,7 @@ func TestPlans(t *testing.T) {
 	db := pgtest.DB(t)
 	db.Exec(t, schema)
 	db.Exec(t, e.Install(generator.Plain))
-	db.Exec(t, "call planned.pgt_fill()")
+	db.Exec(t, "call planned_internal.pgt_fill()")
 	for _, state := range []string{"empty", "filled", "closed"} {
 		switch state {
 		case "filled":
@@ -190,7 +190,7 @@ func callsOf(t *testing.T, db *pgtest.Database) (calls []string) {
 			if f.Types[n] == "planned.pgt_consumer_groups" {
 				given = []string{"(select g from planned.pgt_consumer_groups g where g.group_name = 'ledger')"}
 			}
-			if f.Name == "planned.pgt_outbox_next" && f.Parameters[n] == "p_outbox" { // of ordered outboxes
+			if f.Name == "planned_internal.pgt_outbox_next" && f.Parameters[n] == "p_outbox" { // of ordered outboxes
 				given = []string{"'keyed'"}
 			}
 			given = slices.DeleteFunc(slices.Clone(given), func(v string) bool { return !fits(v, f.Types[n]) })

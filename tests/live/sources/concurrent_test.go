@@ -71,7 +71,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 	}
 	work(10, 150*time.Millisecond, concurrentAlterations...)
 	for seed := range uint64(2) {
-		work(20+seed, 60*time.Millisecond, "update pgtrickle.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()", "select pgtrickle.refresh_stream_table('regions')")
+		work(20+seed, 60*time.Millisecond, "update pgtrickle_internal.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()", "select pgtrickle.refresh_stream_table('regions')")
 	}
 	crew.Wait()
 	exec(t, conn, "select pgtrickle.resume_stream_table(pgt_schema || '.' || pgt_name) from pgtrickle.pgt_stream_tables")

@@ -172,7 +172,7 @@ func caughtUp(t *testing.T, publisher *pgx.Conn) {
 
 func refresh(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
-	exec(t, conn, "update pgtrickle.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()")
+	exec(t, conn, "update pgtrickle_internal.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()")
 }
 
 // compare compares each stream table with its query.

@@ -79,7 +79,7 @@ stream_tables:
 	}
 	// One that becomes virtual afterwards.
 	exec(t, conn, "alter table items drop tax, drop price, add price int generated always as (id * 2) virtual")
-	exec(t, conn, "update pgtrickle.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()")
+	exec(t, conn, "update pgtrickle_internal.pgt_stream_table_state set checked_at = '-infinity'", "call pgtrickle.tick()")
 	if got := pgtest.Column[string](t, conn, "select last_error from pgtrickle.pgt_stream_tables where pgt_name = 'prices'"); !strings.Contains(got[0], "is a virtual one") {
 		t.Errorf("%q", got)
 	}

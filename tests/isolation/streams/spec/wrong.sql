@@ -63,5 +63,5 @@ insert into items values (1, 1, 10), (2, 1, 20), (3, 2, 30);
 insert into lone select * from items;
 insert into cut values (1, 1, 1), (2, 1, 2), (3, 2, 3);
 insert into parts values (1, 1), (2, 1), (3, 3);
-call st.pgt_fill();
+call st_internal.pgt_fill();
 call refresh_all();
