@@ -61,7 +61,7 @@ test-migrations: ## run the generated migrations under migration tools, whose te
 test-fast: export SLUICE_TEST_FAST = 1
 test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing
 	@.ci/fast
-	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/cmd/sandbox$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
+	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
 	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST) $(BRIEF)
 	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch or Java, plpgsql_check where it is missing, and what takes long (make test)"
 
@@ -72,7 +72,7 @@ test-all: ## run all tests, with long rows (all pairs of versions, many kills, 1
 
 .PHONY: test-matrix
 test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
-	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./cmd/sandbox $(BRIEF)
+	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./internal/sandbox $(BRIEF)
 	@for major in $(MAJORS); do \
 		echo "PostgreSQL $$major"; \
 		SLUICE_TEST_PG=$$major $(GO_TEST) $(SERVER_TESTS) $(BRIEF) || exit 1; \

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"github.com/pgsluice/sluice/generator/explain"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -12,8 +13,8 @@ import (
 // Explain says how a stream table is kept up to date: all of it, or one stage. Problems of the spec's queries come back.
 func Explain(s *spec.Spec, name, stage, format string) (text string, found bool, errs *diag.List, err error) {
 	errs = &diag.List{}
-	s = materialized(s)
-	views := compileViews(s, errs).views
+	s = plan.Materialized(s)
+	views := plan.Views(s, errs)
 	for n, t := range s.StreamTables {
 		if t.Name != name && t.Relation.Name != name {
 			continue
@@ -28,8 +29,8 @@ func Explain(s *spec.Spec, name, stage, format string) (text string, found bool,
 }
 
 // changeSQL is the statement that finds what changed.
-func changeSQL(v *ivm.View, name string) string {
-	return v.Change(ivm.Tables{
+func changeSQL(v *ivm.Plan, name string) string {
+	return v.Apply.Signed(ivm.Tables{
 		Log:    func(table *catalog.Relation) string { return sqltext.Ident("changes_" + table.Name) },
 		Stored: sqltext.Ident(name),
 	})

@@ -54,8 +54,8 @@ const (
 	Never           Occasion = "never"
 )
 
-// Costs are those of each source of the view, in the order of Sources.
-func (v *View) Costs() []Cost {
+// costs are those of each source of the view, in the order of Sources.
+func (v *view) costs() []Cost {
 	costs := make([]Cost, len(v.Sources))
 	for i, table := range v.Sources {
 		costs[i] = Cost{Table: table}
@@ -86,7 +86,7 @@ func visit(n algebra.Node, above []algebra.Node, found func(*algebra.Source, []a
 }
 
 // climb follows a changed row of a source up to the root.
-func (v *View) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
+func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 	var from algebra.Node = s
 	for i := len(above) - 1; i >= 0; i-- {
 		switch n := above[i].(type) {
@@ -108,11 +108,14 @@ func (v *View) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 }
 
 // rereads tells when the rows of a changed group are read.
-func (v *View) rereads(n *algebra.Aggregate) Occasion {
-	if g := v.grouped(); g != nil && g.node == n {
-		return g.rereads()
+func (v *view) rereads(n *algebra.Aggregate) Occasion {
+	switch {
+	case v.groups == nil || v.groups.Node != n:
+		return Always
+	case len(v.groups.Extremes()) > 0:
+		return WhenExtremeGoes
 	}
-	return Always
+	return Never // the accumulators can follow whatever happens
 }
 
 func keyIDs(n *algebra.Aggregate) []algebra.ColID {

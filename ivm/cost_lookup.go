@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 )
 
 // lookup goes down a tree for the rows that have given values in some columns.
@@ -76,12 +76,8 @@ func among(n algebra.Node, ids []algebra.ColID) []algebra.ColID {
 // linked are the columns of n that a condition says are equal to something made of known columns.
 func (l lookup) linked(n algebra.Node, known []algebra.ColID) []algebra.ColID {
 	var ids []algebra.ColID
-	for _, c := range l.conds {
-		left, right, ok := c.Expr.Equality()
-		if !ok {
-			continue
-		}
-		for _, sides := range [][2]algebra.Scalar{{{Expr: left}, {Expr: right}}, {{Expr: right}, {Expr: left}}} {
+	for _, e := range props.Equalities(l.conds) {
+		for _, sides := range [][2]algebra.Scalar{{e.Left, e.Right}, {e.Right, e.Left}} {
 			id, isColumn := sides[0].Column()
 			if isColumn && slices.Contains(n.Columns(), id) && !slices.Contains(ids, id) && madeOf(sides[1], known) {
 				ids = append(ids, id)
@@ -118,30 +114,8 @@ func branchColumns(u *algebra.Union, b algebra.Branch, ids []algebra.ColID) []al
 	return below
 }
 
+// read is a source whose columns by are given.
 func read(s *algebra.Source, by []algebra.ColID) Read {
-	r := Read{Table: s.Table}
-	var attrs []int
-	for _, c := range s.Cols {
-		if slices.Contains(by, c.ID) {
-			r.Columns = append(r.Columns, s.Table.Columns[c.Attr].Name)
-			attrs = append(attrs, c.Attr)
-		}
-	}
-	for _, key := range keysOf(s.Table) {
-		if len(key) == 0 {
-			continue
-		}
-		r.Keyed = r.Keyed || slices.Contains(attrs, key[0])
-		r.Unique = r.Unique || !s.Table.ReadsOthers() && !slices.ContainsFunc(key, func(attr int) bool { return !slices.Contains(attrs, attr) })
-	}
-	return r
-}
-
-// keysOf are the columns of a table's unique indexes.
-func keysOf(table *catalog.Relation) [][]int {
-	keys := slices.Clone(table.Uniques)
-	if len(table.Key) > 0 {
-		keys = append(keys, table.Key)
-	}
-	return keys
+	found := props.LookupBy(s, by)
+	return Read{Table: s.Table, Columns: found.Columns, Unique: found.Unique, Keyed: found.Keyed}
 }

@@ -2,44 +2,15 @@
 package ivm
 
 import (
-	"sync"
-
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/resolve"
-	"github.com/pgsluice/sluice/ivm/rewrite"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// View is a compiled query.
-type View struct {
-	resolve.Result
-	Columns *algebra.Columns
-
-	only    *catalog.Relation // the one table that changes; nil: any may
-	storage func() Storage    // asked for each column
-}
-
-// OnlyChanging is the view where nothing but one table changes.
-func (v *View) OnlyChanging(table *catalog.Relation) *View {
-	narrowed := *v
-	narrowed.only = table
-	return &narrowed
-}
-
-// passes are the stages between resolving and differentiating, in order.
-func passes(columns *algebra.Columns) []func(algebra.Node) algebra.Node {
-	return []func(algebra.Node) algebra.Node{
-		rewrite.GroupDistinct(columns),
-		rewrite.OrderJoins,
-		rewrite.PruneColumns,
-	}
-}
-
-// Compile resolves a query and simplifies its tree; pos tells where an offset
-// in its text is. Problems go to errs, and the view is nil if there are any.
-func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
+// Compile turns a query into a plan; pos tells where an offset in its text is. Problems go to errs, and the plan is nil if there are any.
+func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
 	parsed, err := sqltext.ParseQuery(query)
 	if err != nil {
 		errs.Add(syntaxError(pos, err))
@@ -49,27 +20,26 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 }
 
 // CompileParsed is Compile for a query that was parsed before.
-func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *View {
+func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
 	before := errs.Len()
-	v := &View{Columns: &algebra.Columns{}}
-	v.storage = sync.OnceValue(v.stored)
-	v.Result = resolve.Query(parsed, pos, known, v.Columns, errs)
+	columns := &algebra.Columns{}
+	v := newView(columns)
+	v.Result = resolve.Query(parsed, pos, known, columns, errs)
 	if errs.Len() > before {
 		return nil
 	}
 	v.wholeIfEmpty(pos(0))
 	v.refuseHuge(pos(0))
-	for _, pass := range passes(v.Columns) {
-		if v.Root != nil {
-			v.Root = pass(v.Root)
-		}
-	}
+	afterPass("resolve", v.Root)
+	v.Root = through(viewPasses(columns), v.Root)
 	v.refuseUnseen(pos(0))
-	return v
+	v.choose()
+	v.storage = v.stored()
+	return v.plan(known)
 }
 
 // refuseUnseen has a view recomputed that reads what triggers do not see: a virtual column, a table that a crash empties.
-func (v *View) refuseUnseen(at diag.Pos) {
+func (v *view) refuseUnseen(at diag.Pos) {
 	if v.Root == nil {
 		return
 	}

@@ -13,6 +13,11 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+func TestMain(m *testing.M) {
+	ivm.VerifyPasses()
+	m.Run()
+}
+
 // TestChanges runs testdata: what a query compiles to, how its changes come about, and the SQL of that.
 func TestChanges(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -30,19 +35,21 @@ func TestChanges(t *testing.T) {
 			}
 			switch d.Cmd {
 			case "tree":
-				return algebra.Format(view.Root, view.Columns)
+				return view.Tree(algebra.Format)
 			case "delta":
 				return view.DeltaTree(algebra.Format)
 			case "simplify":
 				return view.SimplifiedTree(algebra.Format)
 			case "mermaid":
 				return view.DeltaTree(algebra.Mermaid)
+			case "graph": // each node is drawn once
+				return view.SimplifiedTree(algebra.Mermaid)
 			case "strategy":
-				return string(view.Strategy()) + "\n"
+				return string(view.Strategy) + "\n"
 			case "rows":
-				return view.Rows() + "\n"
+				return view.Recompute.Rows() + "\n"
 			case "sql":
-				sql := view.Change(tables)
+				sql := view.Apply.Signed(tables)
 				if again := writtenTwice(sql); again != "" {
 					t.Errorf("%s: written twice:\n%s", d.Pos, again)
 				}

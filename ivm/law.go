@@ -14,8 +14,8 @@ const (
 	shownLaw   = "computed from what is stored whenever it is read"
 )
 
-// Law tells how an operator of the view's tree is followed.
-func (v *View) Law(n algebra.Node) string {
+// law tells how an operator of the view's tree is followed.
+func (v *view) law(n algebra.Node) string {
 	groups, law, above := v.storedGroups()
 	if groups == nil {
 		return delta.Law(n)
@@ -32,25 +32,14 @@ func (v *View) Law(n algebra.Node) string {
 }
 
 // storedGroups are the view's groups, if they are stored, the law that they follow, and what becomes of the operators above them.
-func (v *View) storedGroups() (groups algebra.Node, law, above string) {
-	if g := v.grouped(); g != nil {
-		if g.rereads() == WhenExtremeGoes {
-			return g.node, extremeLaw, shownLaw
-		}
-		return g.node, mergeLaw, shownLaw
+func (v *view) storedGroups() (groups algebra.Node, law, above string) {
+	switch {
+	case v.strategy == RescanKeys:
+		return v.aggregate(), rescanLaw, anewLaw
+	case v.groups == nil:
+		return nil, "", ""
+	case len(v.groups.Extremes()) > 0:
+		return v.groups.Node, extremeLaw, shownLaw
 	}
-	if v.Strategy() == RescanKeys {
-		return v.groups(), rescanLaw, anewLaw
-	}
-	return nil, "", ""
-}
-
-// rereads tells when a group is computed anew although it is stored; Never if its accumulators can follow whatever happens.
-func (g *grouped) rereads() Occasion {
-	for _, a := range g.accs {
-		if a.extreme() {
-			return WhenExtremeGoes
-		}
-	}
-	return Never
+	return v.groups.Node, mergeLaw, shownLaw
 }

@@ -22,9 +22,9 @@ var own = []string{
 	"int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "tstzmultirange",
 }
 
-// Own reports whether the view reads columns of PostgreSQL's types only, and computes with its functions, operators and types only, whatever
+// ownNames reports whether the view reads columns of PostgreSQL's types only, and computes with its functions, operators and types only, whatever
 // the search path. DDL may have others of their names.
-func (v *View) Own(known *catalog.Catalog) bool {
+func (v *view) ownNames(known *catalog.Catalog) bool {
 	if v.Root == nil || v.LooksUp {
 		return false
 	}

@@ -20,8 +20,8 @@ var unsetCalls = []string{
 	"substr", "substring", "replace", "btrim", "ltrim", "rtrim", "strpos", "split_part", "md5", "reverse", "string_agg", "greatest", "least",
 }
 
-// FollowsSettings reports whether the view may hang on settings of the session.
-func (v *View) FollowsSettings() bool {
+// followsSettings reports whether the view may hang on settings of the session.
+func (v *view) followsSettings() bool {
 	if v.Root == nil {
 		return true
 	}

@@ -11,7 +11,7 @@ import (
 const mostReads = 40_000
 
 // refuseHuge has a view recomputed whose changes would come in so many ways that nobody could plan the statement.
-func (v *View) refuseHuge(at diag.Pos) {
+func (v *view) refuseHuge(at diag.Pos) {
 	if v.Root == nil {
 		return
 	}

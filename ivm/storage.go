@@ -1,147 +1,46 @@
 package ivm
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/emit"
-	"github.com/pgsluice/sluice/ivm/sqltext"
-)
-
-// Names of stored columns that stand for more than one of the query's. No column of a user's begins like them.
-const (
-	// Mult counts how often a row is in the view.
-	Mult = emit.Mult
-	// Hash is of the identity, where no index on it finds rows.
-	Hash = "__hash"
 )
 
 // Storage says how a view's rows are stored.
-type Storage struct {
-	Visible    []string // the columns of the query
-	Stored     []string // the columns that a query fills
-	Types      []string // of those, as far as they are known
-	Varied     []bool   // of which of those equal values may differ
-	Comparable []bool   // which of those have an equality that is known
-	Identity   []Key    // those of them by which a stored row is found
-	Repeats    bool     // a row may be in the view several times, and is stored once with Mult
-}
+type Storage struct{ apply.Storage }
 
-// Hashed tells that rows are found by Hash: an index finds no nulls by =, and may not hold wide rows.
-func (s Storage) Hashed() bool {
-	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable && k.sentinel() == "" })
-}
+// Index lists what a unique index on the identity of stored rows holds, as SQL.
+func (s Storage) Index() string { return emit.Index(s.Storage) }
 
-// Paired tells that equality of columns finds the one stored row of a row of the query.
-func (s Storage) Paired() bool { return len(s.Identity) > 0 && !s.Hashed() }
+// Same is the condition that rows a and b, both with a hash where there is one, have the same identity.
+func (s Storage) Same(a, b string) string { return emit.Same(s.Storage, a, b) }
 
-// identifies tells that a column is part of the identity.
-func (s Storage) identifies(column string) bool {
-	return slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Name == column })
-}
+// PlainSame is Same without the hash.
+func (s Storage) PlainSame(a, b string) string { return emit.PlainSame(s.Storage, a, b) }
 
-// sentinels are values of types, as SQL.
-var sentinels = map[string]string{
-	"smallint": "0", "integer": "0", "bigint": "0", "numeric": "0", "text": "''", "character varying": "''", "boolean": "false",
-	"date": "date '1970-01-01'", "uuid": "uuid '00000000-0000-0000-0000-000000000000'",
-	"timestamp without time zone": "timestamp '1970-01-01 00:00:00'", "timestamp with time zone": "timestamptz '1970-01-01 00:00:00+00'",
-}
+// HashOf is the expression for the hash of the identity of row a.
+func (s Storage) HashOf(a string) string { return emit.HashOf(s.Storage, a) }
 
-// sentinel is a value of the key's type that stands for null in an index, beside whether it is null; empty where the type is not known.
-// Before PostgreSQL 15 no unique index takes nulls for equal.
-func (k Key) sentinel() string {
-	typ, _, _ := strings.Cut(k.Type, "(")
-	return sentinels[typ]
-}
-
-// Index lists what a unique index on the identity holds.
-func (s Storage) Index() string {
-	var items []string
-	for _, k := range s.Identity {
-		name := sqltext.Ident(k.Name)
-		if k.Nullable {
-			items = append(items, "coalesce("+name+", "+k.sentinel()+")", "("+name+" is null)")
-		} else {
-			items = append(items, name)
-		}
-	}
-	return strings.Join(items, ", ")
-}
-
-// Same is the condition that rows a and b, both with Hash where there is one, have the same identity.
-func (s Storage) Same(a, b string) string {
-	if !s.Hashed() {
-		return s.PlainSame(a, b)
-	}
-	return a + "." + Hash + " = " + b + "." + Hash + " and " + s.PlainSame(a, b)
-}
-
-// PlainSame is Same without Hash.
-func (s Storage) PlainSame(a, b string) string {
-	var conds []string
-	for _, k := range s.Identity {
-		if k.Nullable && !s.Hashed() {
-			l, r := a+"."+sqltext.Ident(k.Name), b+"."+sqltext.Ident(k.Name)
-			conds = append(conds, "coalesce("+l+", "+k.sentinel()+") = coalesce("+r+", "+k.sentinel()+") and ("+l+" is null) = ("+r+" is null)")
-			continue
-		}
-		op := " = "
-		if s.Hashed() {
-			op = " is not distinct from "
-		}
-		l, r := a+"."+sqltext.Ident(k.Name), b+"."+sqltext.Ident(k.Name)
-		compared := k.Equality.Comparable()
-		if compared {
-			conds = append(conds, l+op+r)
-		}
-		if s.Repeats && (k.Varied || !compared) {
-			conds = append(conds, sqltext.Image(l)+op+sqltext.Image(r))
-		}
-	}
-	if len(conds) == 0 {
-		return "true"
-	}
-	return strings.Join(conds, " and ")
-}
-
-// HashOf is the expression for Hash over the identity of row a. It keeps to each type's own equality.
-func (s Storage) HashOf(a string) string {
-	var columns []string
-	for _, k := range s.Identity {
-		column := sqltext.Ident(k.Name)
-		if a != "" {
-			column = a + "." + column
-		}
-		switch {
-		case k.Equality == catalog.HashedEquality, k.Equality == catalog.UnknownEquality && !s.Repeats:
-			columns = append(columns, column)
-		case s.Repeats, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // rows that repeat are compared by their images, too; PostgreSQL's own: equal values have equal texts
-			columns = append(columns, column+"::text")
-		}
-	}
-	return "hash_record_extended(row(" + strings.Join(columns, ", ") + "), 0)"
-}
-
-// Storage says how the view's rows are stored.
-func (v *View) Storage() Storage { return v.storage() }
-
-func (v *View) stored() Storage {
-	if v.Whole() {
+// stored says how the view's rows are stored.
+func (v *view) stored() apply.Storage {
+	if v.Open != nil {
 		return wholeStorage()
 	}
 	s := v.layout()
 	known := map[string]algebra.Info{}
 	for _, o := range v.Output {
 		if o.ID != 0 {
-			known[o.Name] = v.Columns.Info(o.ID)
+			known[o.Name] = v.columns.Info(o.ID)
 		}
 	}
 	for i, k := range s.Identity {
 		info := known[k.Name]
-		if k.id != 0 {
-			of := v.Columns.Info(k.id)
+		if k.Column != 0 {
+			of := v.columns.Info(k.Column)
 			info.Type, info.Equality = of.Type, of.Equality
 			known[k.Name] = info
 		}
@@ -151,12 +50,12 @@ func (v *View) stored() Storage {
 		}
 		s.Identity[i].Type, s.Identity[i].Varied, s.Identity[i].Equality = info.Type, info.Varied, info.Equality
 	}
-	if g := v.grouped(); g != nil && v.Strategy() == MergeGroups {
-		known[Members] = typed("bigint")
-		for _, a := range g.accs {
-			known[a.name] = typed("numeric") // or another one of numbers
-			if a.extreme() {
-				known[a.name] = typed(v.exprType(a.arg))
+	if v.groups != nil {
+		known[apply.Members] = typed("bigint")
+		for _, a := range v.groups.Accumulators {
+			known[a.Name] = typed("numeric") // or another one of numbers
+			if a.Extreme() {
+				known[a.Name] = typed(v.columns.TypeOf(a.Arg))
 			}
 		}
 	}
@@ -172,28 +71,16 @@ func typed(typ string) algebra.Info {
 	return algebra.Info{Type: typ, Equality: catalog.EqualityOf(typ)}
 }
 
-// exprType is the type of an expression over columns of the view.
-func (v *View) exprType(e algebra.Scalar) string {
-	return e.Expr.Type(sqltext.Types{Column: func(id int) string { return v.typeOf(algebra.ColID(id)) }})
-}
-
-func (v *View) typeOf(id algebra.ColID) string {
-	if id == 0 {
-		return ""
-	}
-	return v.Columns.Info(id).Type
-}
-
-func (v *View) layout() Storage {
-	s := Storage{Visible: v.names()}
-	switch v.Strategy() {
+// layout is the storage without what is known of its columns.
+func (v *view) layout() apply.Storage {
+	s := apply.Storage{Visible: v.names()}
+	switch v.strategy {
 	case MergeGroups:
-		g := v.grouped()
-		s.Stored, s.Identity = g.columns(), g.keys
+		s.Stored, s.Identity = v.groups.Columns(), slices.Clone(v.groups.Keys)
 		return s
 	case RescanKeys:
-		s.Identity = v.Keys()
-		s.Stored = slices.Concat(s.Visible, hidden(s.Identity, s.Visible))
+		s.Identity = v.keysOf(v.aggregate())
+		s.Stored = slices.Concat(s.Visible, apply.Hidden(s.Identity, s.Visible))
 		return s
 	case MergeRows:
 		s.Identity = v.rowKey()
@@ -202,16 +89,44 @@ func (v *View) layout() Storage {
 	if s.Identity == nil {
 		s.Repeats = true
 		for i, name := range s.Visible {
-			s.Identity = append(s.Identity, Key{Name: name, Nullable: v.Root == nil || v.Columns.Info(v.Output[i].ID).Nullable})
+			s.Identity = append(s.Identity, apply.Key{Name: name, Nullable: v.Root == nil || !v.props.Of(v.Root).NotNull(v.Output[i].ID)})
 		}
 	}
 	return s
 }
 
-// Shown are the view's columns as expressions over stored row alias, and the conditions under which a stored row is in the view.
-func (v *View) Shown(alias string) (list, conds []string) {
-	if v.Strategy() == MergeGroups {
-		return v.grouped().shown(v, alias)
+// rowKey are columns of the output that no two rows of the view share, none of them null; nil if there are none.
+func (v *view) rowKey() []apply.Key {
+	facts, names := v.props.Of(v.Root), map[algebra.ColID]string{}
+	var output []algebra.ColID
+	for _, o := range v.Output {
+		output = append(output, o.ID)
+		names[o.ID] = o.Name
 	}
-	return prefixed(alias, v.names()), nil
+	var keys []apply.Key
+	for _, id := range facts.Key(output) {
+		keys = append(keys, apply.Key{Name: names[id], Column: facts.Origins(id)[0]})
+	}
+	return keys
+}
+
+// keysOf are the columns by which stored groups are found: those of the output that are keys of the groups, and hidden ones for the others.
+func (v *view) keysOf(groups *algebra.Aggregate) []apply.Key {
+	var keys []apply.Key
+	for i, k := range groups.Keys {
+		keys = append(keys, apply.Key{Name: v.keyName(k.ID, i), Nullable: !v.props.Of(groups).NotNull(k.ID), Column: k.ID})
+	}
+	return keys
+}
+
+// keyName is the output column that a key is, or a hidden one.
+func (v *view) keyName(key algebra.ColID, n int) string {
+	if p, ok := v.Root.(*algebra.Project); ok {
+		for i, item := range p.Items {
+			if id, ok := item.Expr.Column(); ok && id == key {
+				return v.Output[i].Name
+			}
+		}
+	}
+	return fmt.Sprintf("__key%d", n+1)
 }

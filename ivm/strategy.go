@@ -1,6 +1,11 @@
 package ivm
 
-import "github.com/pgsluice/sluice/ivm/algebra"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
+)
 
 // Strategy is how a view's changes come about.
 type Strategy string
@@ -17,21 +22,33 @@ const (
 	Recompute Strategy = "recompute"
 )
 
-// Strategy chooses how to follow the view.
-func (v *View) Strategy() Strategy {
-	switch {
+// choose finds the strategy for the view.
+func (v *view) choose() {
+	v.strategy = MergeRows
+	switch groups := v.aggregate(); {
 	case v.Root == nil:
-		return Recompute
-	case v.grouped() != nil:
-		return MergeGroups
-	case v.groups() != nil:
-		return RescanKeys
+		v.strategy = Recompute
+	case groups == nil:
+	default:
+		if !v.picks(groups) {
+			v.groups = apply.GroupsOf(groups, v.keysOf(groups), v.columns)
+		}
+		if v.groups != nil {
+			v.strategy = MergeGroups
+		} else if len(groups.Keys) > 0 { // otherwise there is one group, which no key finds
+			v.strategy = RescanKeys
+		}
 	}
-	return MergeRows
+}
+
+// picks reports whether the rows of a group may bear keys that are equal and not the same. The one that is shown must be one that a row still bears, so
+// these groups are computed anew.
+func (v *view) picks(n *algebra.Aggregate) bool {
+	return slices.ContainsFunc(n.Keys, func(k algebra.Item) bool { return v.columns.Info(k.ID).Varied })
 }
 
 // aggregate is the grouping on which nothing but filters and projections stands; nil if the view is not like that.
-func (v *View) aggregate() *algebra.Aggregate {
+func (v *view) aggregate() *algebra.Aggregate {
 	n := v.Root
 	for {
 		switch at := n.(type) {
@@ -48,12 +65,4 @@ func (v *View) aggregate() *algebra.Aggregate {
 			return nil
 		}
 	}
-}
-
-// groups is aggregate if there are keys. Without them there is one group, which no key finds.
-func (v *View) groups() *algebra.Aggregate {
-	if n := v.aggregate(); n != nil && len(n.Keys) > 0 {
-		return n
-	}
-	return nil
 }

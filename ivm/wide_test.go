@@ -30,7 +30,7 @@ func TestWideJoin(t *testing.T) {
 	if !errs.Empty() {
 		t.Fatal(errs)
 	}
-	if n := strings.Count(view.Change(tables), "\nd") + 1; n > 2*width {
+	if n := strings.Count(view.Apply.Signed(tables), "\nd") + 1; n > 2*width {
 		t.Errorf("%d common table expressions for %d tables", n, width)
 	}
 	if n := strings.Count(view.DeltaTree(algebra.Format), "\n"); n > 100*width*width {

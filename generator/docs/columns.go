@@ -97,6 +97,7 @@ var columns = map[string][]column{
 		{"name", "", "The setting."},
 		{"value", "", "What is in effect, unless a session or database says otherwise. Change this one."},
 		{"spec_value", "", "What the spec said; a value that still equals it follows the spec at the next upgrade."},
+		{"at_least", "", "The smallest number that it may be; null where it is on or off."},
 	},
 	"pgt_tasks": {
 		{"task", "", "The task."},

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -27,11 +26,15 @@ type writer struct {
 	Extension
 	shown map[string]string // where objects that have a part are described, by kind and name as SQL
 	names map[string]int    // how many functions have a name
+	byID  map[string]upgrade.Object
 }
 
 // Files are the reference as README.md and index.html.
 func Files(e Extension) (map[string]string, error) {
-	w := &writer{e, map[string]string{}, map[string]int{}}
+	w := &writer{e, map[string]string{}, map[string]int{}, map[string]upgrade.Object{}}
+	for _, o := range e.Objects {
+		w.byID[o.ID()] = o
+	}
 	r := w.reference()
 	markdown, err := r.markdown()
 	if err != nil {
@@ -105,11 +108,8 @@ func (w *writer) givenOutboxes() []render.Outbox {
 
 // object finds an object by its kind and name as SQL.
 func (w *writer) object(kind, name string) (upgrade.Object, bool) {
-	n := slices.IndexFunc(w.Objects, func(o upgrade.Object) bool { return o.Kind == kind && o.Signature == name })
-	if n < 0 {
-		return upgrade.Object{}, false
-	}
-	return w.Objects[n], true
+	o, ok := w.byID[kind+" "+name]
+	return o, ok
 }
 
 // described notes that a part describes an object.

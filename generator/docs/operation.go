@@ -14,7 +14,7 @@ func (w *writer) settings() part {
 			continue
 		}
 		session := "yes"
-		if slices.Contains(w.Guarded(), s.Name) {
+		if s.Guarded {
 			session = "no"
 		}
 		t.Rows = append(t.Rows, []text{{{Text: s.Name, Code: true, ID: anchor("setting", s.Name)}}, code(s.Value), code(s.Default), plain(s.About), plain(session)})

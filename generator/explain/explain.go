@@ -37,7 +37,7 @@ var Formats = []string{FormatText, FormatMermaid, FormatSVG, FormatHTML}
 type Table struct {
 	Name  string
 	Query diag.Block
-	View  *ivm.View
+	View  *ivm.Plan
 	SQL   string // finds what changed; empty if nothing does
 }
 
@@ -83,7 +83,7 @@ func (t Table) picture(stage string) (p *page.Picture) {
 // title says what the picture of a stage shows.
 func (t Table) title(stage string) string {
 	what := "Its change"
-	if s := t.View.Strategy(); s == ivm.RescanKeys || s == ivm.MergeGroups {
+	if s := t.View.Strategy; s == ivm.RescanKeys || s == ivm.MergeGroups {
 		what = "The change of what the groups are made of"
 	}
 	switch stage {
@@ -114,11 +114,11 @@ func (t Table) svg(stage string) string {
 }
 
 // headline says how the stream table is maintained.
-func (t Table) headline() string { return t.Name + ": " + string(t.View.Strategy()) + ": " + t.how() }
+func (t Table) headline() string { return t.Name + ": " + string(t.View.Strategy) + ": " + t.how() }
 
 // how says what a refresh does.
 func (t Table) how() string {
-	switch t.View.Strategy() {
+	switch t.View.Strategy {
 	case ivm.MergeRows:
 		return "the signed rows by which the query changes are added to those stored"
 	case ivm.MergeGroups:

@@ -42,11 +42,11 @@ func (t Table) html(stage string) (string, error) {
 }
 
 func (t Table) pageOf(stage string) view {
-	p := view{Name: t.Name, Strategy: string(t.View.Strategy()), How: t.how()}
+	p := view{Name: t.Name, Strategy: string(t.View.Strategy), How: t.how()}
 	for _, r := range t.View.Full {
 		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, instead(r)})
 	}
-	costs := t.View.Costs()
+	costs := t.View.Costs
 	for _, c := range costs {
 		s := source{Name: c.Table.SQLName(), Class: c.Class.String()}
 		for _, r := range c.Reads {

@@ -34,7 +34,7 @@ func (t Table) stageText(stage string, draw ivm.Draw) string {
 }
 
 func (t Table) costText() string {
-	costs := t.View.Costs()
+	costs := t.View.Costs
 	var out strings.Builder
 	out.WriteString("\ncost class of each source, and what a changed row makes PostgreSQL read\n")
 	for _, c := range costs {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -38,6 +39,12 @@ func (c Claims) Catalog() string { return sqltext.Qualified(c.SchemaName, "pgt_e
 // Empty reports whether there is nothing to look for.
 func (c Claims) Empty() bool {
 	return len(c.Relations)+len(c.Routines)+len(c.Triggers)+len(c.Publications)+len(c.Roles) == 0
+}
+
+// Replaces reports whether something would be replaced, altered or dropped.
+func (c Claims) Replaces() bool {
+	replaced := func(n Names) bool { return n.Replaced }
+	return slices.ContainsFunc(c.Relations, replaced) || slices.ContainsFunc(c.Routines, replaced)
 }
 
 // Array is the list as an array, in lines that are not too long.

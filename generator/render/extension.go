@@ -38,6 +38,7 @@ type Setting struct {
 	About       string
 	Switch      bool // on or off, rather than a number
 	Positive    bool // zero is no number for it
+	Guarded     bool // it decides what is deleted, and is therefore never read from a session
 }
 
 // Parts reports whether a stream table in immediate mode reads a table below another.
@@ -73,6 +74,11 @@ func (e Extension) InboxNames() []string {
 // HasSettings reports whether anything reads a setting: inboxes and outboxes do.
 func (e Extension) HasSettings() bool { return len(e.Inboxes)+len(e.Outboxes) > 0 }
 
+// Computed lists the inboxes whose ids are computed from payloads.
+func (e Extension) Computed() []Inbox {
+	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.EventID == "" })
+}
+
 // WithoutDelay lists the inboxes that have no back-off.
 func (e Extension) WithoutDelay() []string {
 	var names []string
@@ -92,41 +98,6 @@ func (e Extension) CronInboxes() bool {
 // RareInboxes reports whether the frequent work of an inbox is due less often than every tick.
 func (e Extension) RareInboxes() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.DueAfter != "" })
-}
-
-// Switches and Numbers list the settings of each kind.
-func (e Extension) Switches() []string { return e.settings(true) }
-
-// Numbers lists the settings whose value is a whole number.
-func (e Extension) Numbers() []string { return e.settings(false) }
-
-// Positive lists the settings of which zero is no value.
-func (e Extension) Positive() []string {
-	var names []string
-	for _, s := range e.Settings {
-		if s.Positive {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
-func (e Extension) settings(switches bool) []string {
-	var names []string
-	for _, s := range e.Settings {
-		if s.Switch == switches {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
-// Guarded lists the settings that decide over data, and are therefore never read from a session.
-func (e Extension) Guarded() []string {
-	return []string{
-		"outbox_retention_hours", "outbox_force_retention", "inbox_processed_retention_hours", "inbox_dlq_retention_hours",
-		"consumer_dead_threshold_hours", "consumer_stale_offset_threshold_days", "consumer_cleanup_enabled",
-	}
 }
 
 // Schema is a schema that the extension makes where it is missing.

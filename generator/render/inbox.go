@@ -41,11 +41,9 @@ type InboxRelations struct {
 	PendingView, DLQView, StatsView                                                  Name
 }
 
-// InboxFunctions are the functions of an inbox that are on its hot path, and the shared one that says what a worker's part is.
+// InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.
 type InboxFunctions struct {
-	InsertedFn, UpdatedFn                             Name
-	ClaimFn, ReceiveFn, MarkProcessedFn, MarkFailedFn Name
-	PartitionFn                                       Name
+	InsertedFn, UpdatedFn, ClaimFn, PartitionFn Name
 }
 
 // Retry is the back-off of an inbox.

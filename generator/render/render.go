@@ -43,6 +43,15 @@ func Execute(path string, data any) (string, error) {
 	return text, nil
 }
 
+// Must is Execute of a template that cannot fail: one that does is a bug.
+func Must(path string, data any) string {
+	text, err := Execute(path, data)
+	if err != nil {
+		panic(fmt.Sprintf("template %s: %v", path, err))
+	}
+	return text
+}
+
 func walk(visit func(path, text string)) {
 	for _, pattern := range []string{"*.tmpl", "*/*.tmpl"} {
 		for _, path := range glob(pattern) {

@@ -18,8 +18,7 @@ type ColID int
 type Info struct {
 	Name     string // as the user wrote it, for people to read; never an identity
 	Type     string // as SQL; empty where only the server knows
-	Nullable bool
-	Varied   bool // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
+	Varied   bool   // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
 	Equality catalog.Equality
 }
 
@@ -61,4 +60,21 @@ func (s Scalar) Column() (ColID, bool) {
 type Item struct {
 	ID   ColID
 	Expr Scalar
+}
+
+// TypeOf is the type of an expression over columns, as SQL; empty where only the server knows.
+func (c *Columns) TypeOf(e Scalar) string { return e.Expr.Type(c.types()) }
+
+// ScaleOf is the scale of the values of an expression over columns.
+func (c *Columns) ScaleOf(e Scalar) sqltext.Scale {
+	return e.Expr.Scale(sqltext.Scales{Types: c.types(), Fixed: func(id int) bool { return !c.Info(ColID(id)).Varied }})
+}
+
+func (c *Columns) types() sqltext.Types {
+	return sqltext.Types{Column: func(id int) string {
+		if id == 0 {
+			return ""
+		}
+		return c.Info(ColID(id)).Type
+	}}
 }

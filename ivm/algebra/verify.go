@@ -4,12 +4,16 @@ import "fmt"
 
 // Verify reports the first node that reads a column which its inputs do not
 // make, or makes one twice. It runs after each pass in tests.
-func Verify(n Node) error {
-	for _, in := range n.Inputs() {
-		if err := Verify(in); err != nil {
-			return err
+func Verify(n Node) (err error) {
+	Walk(n, func(n Node) {
+		if err == nil {
+			err = verifyNode(n)
 		}
-	}
+	})
+	return err
+}
+
+func verifyNode(n Node) error {
 	if id, twice := repeated(n.Columns()); twice {
 		return fmt.Errorf("%T makes column %d twice", n, id)
 	}

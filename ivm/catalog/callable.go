@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // Callable is what a call of a function can mean, over all functions of its name that take as many arguments.
@@ -79,9 +80,9 @@ func (f Function) takes(args int) bool {
 func (f Function) callable() Callable {
 	return Callable{
 		Known: true, Least: f.Volatility, Most: f.Volatility, Set: f.SetReturning,
-		Plain:     f.Kind == sqltext.FunctionRoutine,
-		Aggregate: f.Kind == sqltext.AggregateRoutine,
-		Window:    f.Kind == sqltext.WindowRoutine,
+		Plain:     f.Kind == ddl.FunctionRoutine,
+		Aggregate: f.Kind == ddl.AggregateRoutine,
+		Window:    f.Kind == ddl.WindowRoutine,
 	}
 }
 

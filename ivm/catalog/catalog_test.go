@@ -34,7 +34,7 @@ func TestCatalog(t *testing.T) {
 			}
 			switch d.Cmd {
 			case "ddl":
-				return ddl(c, d.Input)
+				return readDDL(c, d.Input)
 			case "callable":
 				return callables(c, d.Input)
 			case "volatile":
@@ -48,7 +48,7 @@ func TestCatalog(t *testing.T) {
 	})
 }
 
-func ddl(c *Catalog, script string) string {
+func readDDL(c *Catalog, script string) string {
 	errs := c.AddDDL(diag.WholeFile("schema.sql", script))
 	errs.AddSource("schema.sql", script)
 	return errs.String() + describe(c)

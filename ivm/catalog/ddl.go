@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/diag"
-	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // script is the DDL that is being added.
@@ -17,9 +17,9 @@ type script struct {
 }
 
 // AddDDL adds what a script of DDL makes, and returns what is wrong with it.
-func (c *Catalog) AddDDL(ddl diag.Block) *diag.List {
-	s := &script{Catalog: c, block: ddl, path: c.path, errs: &diag.List{}}
-	definitions, errs := sqltext.Definitions(ddl.Text)
+func (c *Catalog) AddDDL(block diag.Block) *diag.List {
+	s := &script{Catalog: c, block: block, path: c.path, errs: &diag.List{}}
+	definitions, errs := ddl.Definitions(block.Text)
 	for _, e := range errs {
 		s.report(e.Offset, syntax, e.Message)
 	}
@@ -32,47 +32,47 @@ func (c *Catalog) AddDDL(ddl diag.Block) *diag.List {
 
 func (s *script) pos(offset int) diag.Pos { return s.block.Pos(offset) }
 
-func (s *script) define(d sqltext.Definition) {
+func (s *script) define(d ddl.Definition) {
 	switch d := d.(type) {
-	case *sqltext.SearchPath:
+	case *ddl.SearchPath:
 		s.setPath(d)
-	case *sqltext.SchemaElements:
+	case *ddl.SchemaElements:
 		s.setElements(d)
-	case *sqltext.NotUnderstood:
+	case *ddl.NotUnderstood:
 		s.notUnderstood(d)
-	case *sqltext.CreateTable:
+	case *ddl.CreateTable:
 		s.createTable(d)
-	case *sqltext.CreateView:
+	case *ddl.CreateView:
 		s.createView(d)
-	case *sqltext.CommentOnView:
+	case *ddl.CommentOnView:
 		if r := s.RelationIn(s.path, d.View.Schema, d.View.Name); r != nil {
 			r.Comment = d.Text
 		}
-	case *sqltext.CreateType:
+	case *ddl.CreateType:
 		s.createType(d)
-	case *sqltext.AlterDomain:
+	case *ddl.AlterDomain:
 		s.alterDomain(d)
-	case *sqltext.CreateExtension:
+	case *ddl.CreateExtension:
 		s.createExtension(d)
-	case *sqltext.CreateCollation:
+	case *ddl.CreateCollation:
 		s.createCollation(d)
-	case *sqltext.CreateTextSearch:
+	case *ddl.CreateTextSearch:
 		if key, ok := s.newName(d.Name); ok {
 			s.textSearch[key] = d.Dictionary
 		}
-	case *sqltext.CreateRoutine:
+	case *ddl.CreateRoutine:
 		s.createRoutine(d)
-	case *sqltext.AlterRoutine:
+	case *ddl.AlterRoutine:
 		s.alterRoutine(d)
-	case *sqltext.CreateOperator:
+	case *ddl.CreateOperator:
 		s.createOperator(d)
-	case *sqltext.CreateOperatorClass:
+	case *ddl.CreateOperatorClass:
 		s.createOperatorClass(d)
-	case *sqltext.CreateCast:
+	case *ddl.CreateCast:
 		s.createCast(d)
-	case *sqltext.Rename:
+	case *ddl.Rename:
 		s.rename(d)
-	case *sqltext.Drop:
+	case *ddl.Drop:
 		s.drop(d)
 	default:
 		s.alterTable(d)
@@ -80,7 +80,7 @@ func (s *script) define(d sqltext.Definition) {
 }
 
 // setPath follows SET search_path, with which a script says what its unqualified names mean.
-func (s *script) setPath(d *sqltext.SearchPath) {
+func (s *script) setPath(d *ddl.SearchPath) {
 	s.path = s.Catalog.path
 	if !d.Reset {
 		s.path = slices.DeleteFunc(slices.Clone(d.Schemas), func(schema string) bool {
@@ -90,7 +90,7 @@ func (s *script) setPath(d *sqltext.SearchPath) {
 }
 
 // setElements puts the schema of CREATE SCHEMA before the search path while its elements are made.
-func (s *script) setElements(d *sqltext.SchemaElements) {
+func (s *script) setElements(d *ddl.SchemaElements) {
 	if d.Schema == "" {
 		s.path = s.outer
 		return
@@ -100,7 +100,7 @@ func (s *script) setElements(d *sqltext.SchemaElements) {
 }
 
 // newName is the name under which an object is made.
-func (s *script) newName(n sqltext.ObjectName) (name, bool) {
+func (s *script) newName(n ddl.ObjectName) (name, bool) {
 	switch {
 	case n.Schema != "":
 		return name{n.Schema, n.Name}, true
@@ -112,7 +112,7 @@ func (s *script) newName(n sqltext.ObjectName) (name, bool) {
 }
 
 // notUnderstood reports a statement, unless that is done, and remembers that errors about its relation may follow from it.
-func (s *script) notUnderstood(d *sqltext.NotUnderstood) {
+func (s *script) notUnderstood(d *ddl.NotUnderstood) {
 	switch d.Statement {
 	case "":
 	case "CREATE RECURSIVE VIEW":
@@ -126,12 +126,12 @@ func (s *script) notUnderstood(d *sqltext.NotUnderstood) {
 }
 
 // doubtful reports whether something about the relation of this name has been reported already.
-func (s *script) doubtful(n sqltext.ObjectName) bool {
+func (s *script) doubtful(n ddl.ObjectName) bool {
 	return lookup(s.unreadable, s.path, n.Schema, n.Name)
 }
 
 // named returns the relation of this name, and reports it if there is none.
-func (s *script) named(n sqltext.ObjectName) *Relation {
+func (s *script) named(n ddl.ObjectName) *Relation {
 	r := s.RelationIn(s.path, n.Schema, n.Name)
 	if r == nil && !s.doubtful(n) {
 		known := s.namesIn(s.path)
@@ -143,7 +143,7 @@ func (s *script) named(n sqltext.ObjectName) *Relation {
 	return r
 }
 
-func (s *script) createView(d *sqltext.CreateView) {
+func (s *script) createView(d *ddl.CreateView) {
 	key, ok := s.relationKey(d.Name, d.Temporary)
 	if !ok {
 		return
@@ -168,7 +168,7 @@ func (s *script) createView(d *sqltext.CreateView) {
 }
 
 // relationKey is the name under which a relation is made.
-func (s *script) relationKey(n sqltext.ObjectName, temporary bool) (name, bool) {
+func (s *script) relationKey(n ddl.ObjectName, temporary bool) (name, bool) {
 	if temporary {
 		return name{tempSchema, n.Name}, true
 	}

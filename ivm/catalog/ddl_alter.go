@@ -3,38 +3,38 @@ package catalog
 import (
 	"slices"
 
-	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
-func (s *script) alterTable(d sqltext.Definition) {
+func (s *script) alterTable(d ddl.Definition) {
 	switch d := d.(type) {
-	case *sqltext.AddColumn:
+	case *ddl.AddColumn:
 		s.alter(d.AlterTable, func(r *Relation) { s.addColumn(r, d) })
-	case *sqltext.DropColumn:
+	case *ddl.DropColumn:
 		s.alter(d.AlterTable, func(r *Relation) { s.dropColumn(r, d) })
-	case *sqltext.RenameColumn:
+	case *ddl.RenameColumn:
 		s.alter(d.AlterTable, func(r *Relation) { s.renameColumn(r, d) })
-	case *sqltext.AlterColumn:
+	case *ddl.AlterColumn:
 		s.alter(d.AlterTable, func(r *Relation) { s.alterColumn(r, d) })
-	case *sqltext.AddKey:
+	case *ddl.AddKey:
 		s.alter(d.AlterTable, func(r *Relation) { s.alterAddKey(r, d) })
-	case *sqltext.DropKey:
+	case *ddl.DropKey:
 		s.dropKey(d)
-	case *sqltext.RenameKey:
+	case *ddl.RenameKey:
 		s.alter(d.AlterTable, func(r *Relation) { renameKey(r, d.Name, d.To) })
-	case *sqltext.SetLogged:
+	case *ddl.SetLogged:
 		s.alter(d.AlterTable, func(r *Relation) { r.Unlogged = !d.On })
-	case *sqltext.RowSecurity:
+	case *ddl.RowSecurity:
 		s.alter(d.AlterTable, func(r *Relation) { r.RowSecurity = d.On })
-	case *sqltext.Attach:
+	case *ddl.Attach:
 		s.alter(d.AlterTable, func(r *Relation) { s.attach(r, d) })
-	case *sqltext.Detach:
+	case *ddl.Detach:
 		s.alter(d.AlterTable, func(r *Relation) { s.detach(r, d) })
 	}
 }
 
 // alter changes the table of a clause, if it exists.
-func (s *script) alter(of sqltext.AlterTable, change func(*Relation)) {
+func (s *script) alter(of ddl.AlterTable, change func(*Relation)) {
 	if of.IfExists && s.RelationIn(s.path, of.Table.Schema, of.Table.Name) == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (s *script) alter(of sqltext.AlterTable, change func(*Relation)) {
 	}
 }
 
-func (s *script) addColumn(r *Relation, d *sqltext.AddColumn) {
+func (s *script) addColumn(r *Relation, d *ddl.AddColumn) {
 	if r.Column(d.Column.Name) >= 0 {
 		if !d.IfNotExists {
 			s.report(d.At(), duplicateColumn, d.Column.Name, r.Name)
@@ -62,7 +62,7 @@ func (s *script) addColumn(r *Relation, d *sqltext.AddColumn) {
 	}
 }
 
-func (s *script) dropColumn(r *Relation, d *sqltext.DropColumn) {
+func (s *script) dropColumn(r *Relation, d *ddl.DropColumn) {
 	if r.Column(d.Column.Name) < 0 {
 		if !d.IfColumnExists {
 			s.reportColumn(r, d.Column)
@@ -76,7 +76,7 @@ func (s *script) dropColumn(r *Relation, d *sqltext.DropColumn) {
 	}
 }
 
-func (s *script) renameColumn(r *Relation, d *sqltext.RenameColumn) {
+func (s *script) renameColumn(r *Relation, d *ddl.RenameColumn) {
 	switch {
 	case r.Kind == View || r.Kind == MaterializedView:
 		s.report(d.At(), viewColumn, d.Column.Name, r.Name)
@@ -95,37 +95,37 @@ func (s *script) renameColumn(r *Relation, d *sqltext.RenameColumn) {
 	}
 }
 
-func (s *script) alterColumn(r *Relation, d *sqltext.AlterColumn) {
+func (s *script) alterColumn(r *Relation, d *ddl.AlterColumn) {
 	if r.Column(d.Column.Name) < 0 {
 		s.reportColumn(r, d.Column)
 		return
 	}
-	for _, table := range r.family(d.Only && d.Change != sqltext.SetType) {
+	for _, table := range r.family(d.Only && d.Change != ddl.SetType) {
 		if at := table.Column(d.Column.Name); at >= 0 {
 			s.changeColumn(&table.Columns[at], d)
 		}
 	}
 }
 
-func (s *script) changeColumn(column *Column, d *sqltext.AlterColumn) {
+func (s *script) changeColumn(column *Column, d *ddl.AlterColumn) {
 	switch d.Change {
-	case sqltext.SetType:
+	case ddl.SetType:
 		s.setType(column, d.Type, d.Collation)
-	case sqltext.SetNotNull:
+	case ddl.SetNotNull:
 		column.NotNull, column.notNullAs = true, d.NotNullAs
-	case sqltext.DropNotNull:
+	case ddl.DropNotNull:
 		column.NotNull = false
-	case sqltext.AddIdentity:
+	case ddl.AddIdentity:
 		column.Identity = true
-	case sqltext.DropIdentity:
+	case ddl.DropIdentity:
 		column.Identity = false
-	case sqltext.DropExpression:
+	case ddl.DropExpression:
 		column.Generated, column.Virtual = false, false
 	}
 }
 
 // setNotNull is NOT NULL of a column, apart from its definition.
-func (s *script) setNotNull(r *Relation, column sqltext.ColumnName, constraint string) {
+func (s *script) setNotNull(r *Relation, column ddl.ColumnName, constraint string) {
 	at := r.Column(column.Name)
 	if at < 0 {
 		s.reportColumn(r, column)
@@ -135,13 +135,13 @@ func (s *script) setNotNull(r *Relation, column sqltext.ColumnName, constraint s
 }
 
 // reportColumn reports a column that a table does not have, unless the table is not known well enough.
-func (s *script) reportColumn(r *Relation, column sqltext.ColumnName) {
-	if !s.doubtful(sqltext.ObjectName{Schema: r.Schema, Name: r.Name}) {
+func (s *script) reportColumn(r *Relation, column ddl.ColumnName) {
+	if !s.doubtful(ddl.ObjectName{Schema: r.Schema, Name: r.Name}) {
 		s.reportUnknown(column.Pos, unknownColumn, r.ColumnNames(), column.Name, r.Name)
 	}
 }
 
-func (s *script) attach(r *Relation, d *sqltext.Attach) {
+func (s *script) attach(r *Relation, d *ddl.Attach) {
 	parent := s.named(d.Parent)
 	if parent == nil || slices.Contains(r.Parents, parent) {
 		return
@@ -150,7 +150,7 @@ func (s *script) attach(r *Relation, d *sqltext.Attach) {
 	cloneKeys(parent, r)
 }
 
-func (s *script) detach(r *Relation, d *sqltext.Detach) {
+func (s *script) detach(r *Relation, d *ddl.Detach) {
 	parent := s.named(d.Parent)
 	if parent == nil {
 		return

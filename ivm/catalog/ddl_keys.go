@@ -3,10 +3,10 @@ package catalog
 import (
 	"slices"
 
-	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
-func (s *script) alterAddKey(r *Relation, d *sqltext.AddKey) {
+func (s *script) alterAddKey(r *Relation, d *ddl.AddKey) {
 	if d.IfNotExists && r.hasKey(func(k key) bool { return k.name == d.Key.Name }) {
 		return
 	}
@@ -14,7 +14,7 @@ func (s *script) alterAddKey(r *Relation, d *sqltext.AddKey) {
 }
 
 // addKey adds a key to a table and, unless told otherwise, to its partitions.
-func (s *script) addKey(r *Relation, k sqltext.TableKey, only bool) {
+func (s *script) addKey(r *Relation, k ddl.TableKey, only bool) {
 	if k.Index != "" {
 		s.addIndexAsKey(r, k)
 		return
@@ -49,12 +49,12 @@ func (r *Relation) keyFromAbove(k key) {
 }
 
 // keyColumns are the columns of a key; it is false if one is unknown.
-func (s *script) keyColumns(r *Relation, k sqltext.TableKey) (columns []string, ok bool) {
+func (s *script) keyColumns(r *Relation, k ddl.TableKey) (columns []string, ok bool) {
 	ok = true
 	for _, column := range k.Columns {
 		if r.Column(column.Name) < 0 {
 			ok = false
-			if !s.doubtful(sqltext.ObjectName{Schema: r.Schema, Name: r.Name}) && !r.isView() {
+			if !s.doubtful(ddl.ObjectName{Schema: r.Schema, Name: r.Name}) && !r.isView() {
 				s.reportUnknown(column.Pos, unknownKeyColumn, r.ColumnNames(), column.Name)
 			}
 		}
@@ -65,7 +65,7 @@ func (s *script) keyColumns(r *Relation, k sqltext.TableKey) (columns []string, 
 
 func (r *Relation) isView() bool { return r.Kind == View || r.Kind == MaterializedView }
 
-func (s *script) secondPrimaryKey(r *Relation, k sqltext.TableKey) bool {
+func (s *script) secondPrimaryKey(r *Relation, k ddl.TableKey) bool {
 	if !r.hasKey(func(own key) bool { return own.primary }) {
 		return false
 	}
@@ -74,10 +74,10 @@ func (s *script) secondPrimaryKey(r *Relation, k sqltext.TableKey) bool {
 }
 
 // addIndexAsKey makes a unique index a constraint.
-func (s *script) addIndexAsKey(r *Relation, k sqltext.TableKey) {
+func (s *script) addIndexAsKey(r *Relation, k ddl.TableKey) {
 	at := slices.IndexFunc(r.keys, func(own key) bool { return own.name == k.Index })
 	if at < 0 {
-		if !s.doubtful(sqltext.ObjectName{Schema: r.Schema, Name: r.Name}) {
+		if !s.doubtful(ddl.ObjectName{Schema: r.Schema, Name: r.Name}) {
 			s.report(k.Pos, unknownIndex, k.Index)
 		}
 		return
@@ -95,7 +95,7 @@ func (s *script) addIndexAsKey(r *Relation, k sqltext.TableKey) {
 }
 
 // dropKey drops a key or a NOT NULL constraint by its name. Scripts that begin by dropping everything may do so before the table exists.
-func (s *script) dropKey(d *sqltext.DropKey) {
+func (s *script) dropKey(d *ddl.DropKey) {
 	r := s.RelationIn(s.path, d.Table.Schema, d.Table.Name)
 	if r == nil {
 		return

@@ -4,29 +4,29 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // rename gives an object another name or schema. Objects that nobody made are left alone, as they may be none that the catalog keeps.
-func (s *script) rename(d *sqltext.Rename) {
+func (s *script) rename(d *ddl.Rename) {
 	switch d.Kind {
-	case sqltext.RelationObject:
+	case ddl.RelationObject:
 		s.renameRelation(d)
-	case sqltext.IndexObject:
+	case ddl.IndexObject:
 		for _, r := range s.relations {
 			if s.indexOf(d.Object.ObjectName, r) {
 				renameKey(r, d.Object.Name, d.To.Name)
 			}
 		}
-	case sqltext.TypeObject:
+	case ddl.TypeObject:
 		s.renameType(d)
-	case sqltext.RoutineObject:
+	case ddl.RoutineObject:
 		s.renameRoutine(d)
 	}
 }
 
 // renamed is the name that an object gets.
-func renamed(old name, to sqltext.ObjectName) name {
+func renamed(old name, to ddl.ObjectName) name {
 	if to.Name != "" {
 		old.name = to.Name
 	}
@@ -36,7 +36,7 @@ func renamed(old name, to sqltext.ObjectName) name {
 	return old
 }
 
-func (s *script) renameRelation(d *sqltext.Rename) {
+func (s *script) renameRelation(d *ddl.Rename) {
 	r := s.RelationIn(s.path, d.Object.Schema, d.Object.Name)
 	if r == nil {
 		return
@@ -53,31 +53,31 @@ func (s *script) renameRelation(d *sqltext.Rename) {
 }
 
 // indexOf reports whether an index of this name would be one of the relation.
-func (s *script) indexOf(n sqltext.ObjectName, r *Relation) bool {
+func (s *script) indexOf(n ddl.ObjectName, r *Relation) bool {
 	return n.Schema == r.Schema || n.Schema == "" && slices.Contains(searched(s.path), r.Schema)
 }
 
-func (s *script) drop(d *sqltext.Drop) {
+func (s *script) drop(d *ddl.Drop) {
 	switch d.Kind {
-	case sqltext.RelationObject:
+	case ddl.RelationObject:
 		if r := s.RelationIn(s.path, d.Object.Schema, d.Object.Name); r != nil {
 			s.dropRelation(r)
 		}
-	case sqltext.IndexObject:
+	case ddl.IndexObject:
 		for _, r := range s.relations {
 			if s.indexOf(d.Object.ObjectName, r) {
 				r.dropKeys(func(k key) bool { return k.name == d.Object.Name })
 			}
 		}
-	case sqltext.TypeObject:
+	case ddl.TypeObject:
 		if t := lookup(s.types, s.path, d.Object.Schema, d.Object.Name); t != nil {
 			delete(s.types, name{t.Schema, t.Name})
 		}
-	case sqltext.RoutineObject:
+	case ddl.RoutineObject:
 		s.dropRoutine(d.Object)
-	case sqltext.OperatorObject:
+	case ddl.OperatorObject:
 		s.dropOperator(d.Object)
-	case sqltext.SchemaObject:
+	case ddl.SchemaObject:
 		s.dropSchema(d.Object.Name)
 	}
 }

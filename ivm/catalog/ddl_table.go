@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
-func (s *script) createTable(d *sqltext.CreateTable) {
+func (s *script) createTable(d *ddl.CreateTable) {
 	key, ok := s.relationKey(d.Name, d.Temporary)
 	if !ok {
 		return
@@ -40,7 +41,7 @@ func (s *script) createTable(d *sqltext.CreateTable) {
 	s.relations[key] = r
 }
 
-func tableKind(d *sqltext.CreateTable) Kind {
+func tableKind(d *ddl.CreateTable) Kind {
 	switch {
 	case d.Foreign:
 		return Foreign
@@ -84,12 +85,12 @@ func cloneKeys(parent, r *Relation) {
 }
 
 // typedColumns gives a table OF a composite type its columns.
-func (s *script) typedColumns(r *Relation, d *sqltext.CreateTable) {
+func (s *script) typedColumns(r *Relation, d *ddl.CreateTable) {
 	if d.Of.IsZero() {
 		return
 	}
 	t := lookup(s.types, s.path, d.Of.Schema, d.Of.Name)
-	if t == nil || t.Kind != sqltext.CompositeType {
+	if t == nil || t.Kind != ddl.CompositeType {
 		s.report(d.Of.Pos, unknownRowType, d.Of.Name)
 		s.unreadable[name{r.Schema, r.Name}] = true
 		return
@@ -101,7 +102,7 @@ func (s *script) typedColumns(r *Relation, d *sqltext.CreateTable) {
 }
 
 // ownColumns adds the columns that the statement lists, and those of LIKE at their places.
-func (s *script) ownColumns(r *Relation, d *sqltext.CreateTable) {
+func (s *script) ownColumns(r *Relation, d *ddl.CreateTable) {
 	likes := d.Likes
 	for i, c := range d.Columns {
 		for ; len(likes) > 0 && likes[0].Before == i; likes = likes[1:] {
@@ -115,12 +116,12 @@ func (s *script) ownColumns(r *Relation, d *sqltext.CreateTable) {
 }
 
 // ownColumn adds a column, or merges it with the inherited one of its name.
-func (s *script) ownColumn(r *Relation, c sqltext.TableColumn) {
+func (s *script) ownColumn(r *Relation, c ddl.TableColumn) {
 	column := s.column(c)
 	at := r.Column(c.Name)
 	switch {
 	case at < 0 && c.Type.IsZero():
-		s.reportColumn(r, sqltext.ColumnName{Pos: c.Pos, Name: c.Name})
+		s.reportColumn(r, ddl.ColumnName{Pos: c.Pos, Name: c.Name})
 	case at < 0:
 		r.Columns = append(r.Columns, column)
 	case !r.Columns[at].inherited:
@@ -144,7 +145,7 @@ func merge(inherited *Column, own Column) {
 }
 
 // column is a column as the catalog keeps it.
-func (s *script) column(c sqltext.TableColumn) Column {
+func (s *script) column(c ddl.TableColumn) Column {
 	column := Column{
 		Name: c.Name, NotNull: c.NotNull, Identity: c.Identity, Generated: c.Generated, Virtual: c.Virtual,
 		At: s.pos(c.Pos), notNullAs: c.NotNullAs,
@@ -155,7 +156,7 @@ func (s *script) column(c sqltext.TableColumn) Column {
 	return column
 }
 
-func (s *script) setType(column *Column, typ sqltext.Type, collation sqltext.ObjectName) {
+func (s *script) setType(column *Column, typ sqltext.Type, collation ddl.ObjectName) {
 	column.typ = s.resolve(typ)
 	column.Type = column.typ.SQL()
 	column.Collation = s.collationName(collation)
@@ -174,7 +175,7 @@ func (s *script) varied(column Column) bool {
 }
 
 // like adds the columns of another table.
-func (s *script) like(r *Relation, l sqltext.Like) {
+func (s *script) like(r *Relation, l ddl.Like) {
 	source := s.named(l.Source)
 	if source == nil {
 		s.unreadable[name{r.Schema, r.Name}] = true

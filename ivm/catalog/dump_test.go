@@ -10,6 +10,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
 )
 
@@ -66,7 +67,7 @@ func asServer(c *Catalog) string {
 	}
 	for _, functions := range sorted(c.functions) {
 		for _, f := range functions {
-			if f.Language != "" || f.Kind == sqltext.AggregateRoutine { // and not made by a range type
+			if f.Language != "" || f.Kind == ddl.AggregateRoutine { // and not made by a range type
 				kind := []string{"function", "procedure", "aggregate", "window function"}[f.Kind]
 				line("function", sqltext.Qualified(f.Schema, f.Name), strings.Join(f.Args, ", "), kind, f.Volatility, f.SetReturning, f.Variadic, f.Defaults)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // Equality is how values of a type can be compared.
@@ -72,13 +73,13 @@ func (s *script) equality(column Column) Equality {
 // setEquality says how values of a type can be compared that DDL makes. A base type has no operator class until DDL makes one.
 func (t *Type) setEquality(base Column) {
 	switch t.Kind {
-	case sqltext.BaseType:
+	case ddl.BaseType:
 		t.Equality = NoEquality
-	case sqltext.EnumType:
+	case ddl.EnumType:
 		t.Equality = HashedEquality
-	case sqltext.DomainType:
+	case ddl.DomainType:
 		t.Equality = base.Equality
-	case sqltext.CompositeType:
+	case ddl.CompositeType:
 		t.Equality = HashedEquality
 		for _, c := range t.Columns {
 			t.Equality = min(t.Equality, c.Equality)
@@ -87,7 +88,7 @@ func (t *Type) setEquality(base Column) {
 }
 
 // createOperatorClass notes how values of a type can be compared from now on.
-func (s *script) createOperatorClass(d *sqltext.CreateOperatorClass) {
+func (s *script) createOperatorClass(d *ddl.CreateOperatorClass) {
 	typ := s.resolve(d.Type)
 	t := s.types[name{typ.Schema, typ.Name}]
 	switch {

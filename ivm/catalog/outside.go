@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // What a function returns may depend on more than its arguments and the settings of the session: on tables that it reads, on the time, on who asks.
@@ -97,7 +98,7 @@ func (s *outsideSearch) of(f Function) (Outside, bool) {
 	does := func(what string, args ...any) (Outside, bool) {
 		return Outside{Function: f.Name + "()", Does: fmt.Sprintf(what, args...)}, true
 	}
-	if f.Kind == sqltext.AggregateRoutine {
+	if f.Kind == ddl.AggregateRoutine {
 		for _, support := range f.support {
 			use := sqltext.Use{Kind: sqltext.UsesFunction, Schema: support.Schema, Name: support.Name}
 			if what := builtinOutside(use); what != "" && len(overloads(s.functions, f.path, use.Schema, use.Name)) == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // Kind says what a relation is.
@@ -171,7 +172,7 @@ func (r *Relation) publishKeys() {
 }
 
 // keyName is the name that PostgreSQL chooses for a key.
-func (r *Relation) keyName(k sqltext.TableKey, columns []string) string {
+func (r *Relation) keyName(k ddl.TableKey, columns []string) string {
 	suffix := "_idx"
 	if k.Constraint {
 		suffix = "_key"

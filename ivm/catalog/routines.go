@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // Function is a function, procedure or aggregate that DDL makes.
 type Function struct {
 	Schema, Name string
-	Kind         sqltext.RoutineKind
+	Kind         ddl.RoutineKind
 	Args         []string // types of the input arguments, as Column.Type spells them; empty if any will do
 	Defaults     int      // how many arguments, the last ones, may be left out
 	Variadic     bool     // the last argument may be repeated
@@ -20,9 +21,9 @@ type Function struct {
 	Columns      []Column // of RETURNS TABLE and OUT arguments
 	Language     string
 
-	text    string               // the statement that makes it
-	path    []string             // along which its body looks names up
-	support []sqltext.ObjectName // of an aggregate: the functions that it calls
+	text    string           // the statement that makes it
+	path    []string         // along which its body looks names up
+	support []ddl.ObjectName // of an aggregate: the functions that it calls
 }
 
 // Operator is an operator with its volatility. Left is empty for a prefix operator.
@@ -31,7 +32,7 @@ type Operator struct {
 	Left, Right  string // types, as Column.Type spells them
 	Volatility   sqltext.Volatility
 
-	function sqltext.ObjectName
+	function ddl.ObjectName
 	path     []string // along which that is looked up
 }
 
@@ -40,7 +41,7 @@ type Cast struct {
 	Source, Target string // types, as Column.Type spells them
 	Volatility     sqltext.Volatility
 
-	function sqltext.ObjectName
+	function ddl.ObjectName
 	path     []string // along which that is looked up
 }
 
@@ -69,7 +70,7 @@ func overloads[T any](objects map[name][]T, path []string, schema, object string
 	return found
 }
 
-func (s *script) createRoutine(d *sqltext.CreateRoutine) {
+func (s *script) createRoutine(d *ddl.CreateRoutine) {
 	key, ok := s.newName(d.Name)
 	if !ok {
 		return
@@ -112,12 +113,12 @@ func (s *script) typeNames(types []sqltext.Type) []string {
 }
 
 // functionVolatility is the worst that a function of this name can be.
-func (s *script) functionVolatility(f sqltext.ObjectName) sqltext.Volatility {
+func (s *script) functionVolatility(f ddl.ObjectName) sqltext.Volatility {
 	return s.CallableIn(s.path, f.Schema, f.Name, anyArgs).Most
 }
 
 // matching finds the functions that ALTER and DROP name.
-func (s *script) matching(sig sqltext.Signature) (key name, same func(Function) bool) {
+func (s *script) matching(sig ddl.Signature) (key name, same func(Function) bool) {
 	args := s.typeNames(sig.Args)
 	same = func(f Function) bool { return sig.AnyArgs || slices.Equal(f.Args, args) }
 	for _, f := range overloads(s.functions, s.path, sig.Schema, sig.Name) {
@@ -128,7 +129,7 @@ func (s *script) matching(sig sqltext.Signature) (key name, same func(Function) 
 	return name{}, same
 }
 
-func (s *script) alterRoutine(d *sqltext.AlterRoutine) {
+func (s *script) alterRoutine(d *ddl.AlterRoutine) {
 	key, same := s.matching(d.Routine)
 	for i, f := range s.functions[key] {
 		if same(f) {
@@ -137,7 +138,7 @@ func (s *script) alterRoutine(d *sqltext.AlterRoutine) {
 	}
 }
 
-func (s *script) renameRoutine(d *sqltext.Rename) {
+func (s *script) renameRoutine(d *ddl.Rename) {
 	key, same := s.matching(d.Object)
 	for _, f := range slices.Clone(s.functions[key]) {
 		if same(f) {
@@ -149,12 +150,12 @@ func (s *script) renameRoutine(d *sqltext.Rename) {
 	}
 }
 
-func (s *script) dropRoutine(sig sqltext.Signature) {
+func (s *script) dropRoutine(sig ddl.Signature) {
 	key, same := s.matching(sig)
 	s.functions[key] = slices.DeleteFunc(s.functions[key], same)
 }
 
-func (s *script) createOperator(d *sqltext.CreateOperator) {
+func (s *script) createOperator(d *ddl.CreateOperator) {
 	key, ok := s.newName(d.Name)
 	if !ok {
 		return
@@ -167,7 +168,7 @@ func (s *script) createOperator(d *sqltext.CreateOperator) {
 	s.operators[key] = append(s.operators[key], o)
 }
 
-func (s *script) dropOperator(sig sqltext.Signature) {
+func (s *script) dropOperator(sig ddl.Signature) {
 	types := s.typeNames(sig.Args)
 	for key := range s.operators {
 		if key.name == sig.Name && (sig.Schema == key.schema || sig.Schema == "" && slices.Contains(s.path, key.schema)) {
@@ -176,7 +177,7 @@ func (s *script) dropOperator(sig sqltext.Signature) {
 	}
 }
 
-func (s *script) createCast(d *sqltext.CreateCast) {
+func (s *script) createCast(d *ddl.CreateCast) {
 	types := s.typeNames([]sqltext.Type{d.Source, d.Target})
 	s.casts = append(s.casts, Cast{
 		Source: types[0], Target: types[1], Volatility: s.functionVolatility(d.Function), function: d.Function, path: s.path,

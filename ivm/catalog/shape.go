@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // Shape is what values of a type consist of, as far as * and field names need to know.
@@ -99,9 +100,9 @@ func (c *Catalog) shapeOfMade(t *Type) Shape {
 	switch {
 	case t == nil:
 		return Shape{}
-	case t.Kind == sqltext.CompositeType:
+	case t.Kind == ddl.CompositeType:
 		return Shape{Kind: RowShape, Columns: t.Columns}
-	case t.Kind == sqltext.DomainType:
+	case t.Kind == ddl.DomainType:
 		return c.ShapeOf(t.Base)
 	}
 	return Shape{Kind: ValueShape}
@@ -134,7 +135,7 @@ func (c *Catalog) CallResult(path []string, schema, function string, args int) R
 // resultOf is the result of a function that DDL makes.
 func (c *Catalog) resultOf(f Function) Result {
 	switch {
-	case f.Kind == sqltext.AggregateRoutine:
+	case f.Kind == ddl.AggregateRoutine:
 		return Result{} // it is that of its last function
 	case len(f.Columns) == 1:
 		return Result{Shape: c.ShapeOf(f.Columns[0].Type), Name: f.Columns[0].Name}

@@ -2,12 +2,13 @@ package catalog
 
 import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
 // Type is a type that DDL makes.
 type Type struct {
 	Schema, Name string
-	Kind         sqltext.TypeKind
+	Kind         ddl.TypeKind
 	Columns      []Column // of a composite type
 	Base         string   // of a domain, as Column.Type spells it
 	NotNull      bool     // of a domain
@@ -17,28 +18,28 @@ type Type struct {
 	Equality     Equality
 }
 
-func (s *script) createType(d *sqltext.CreateType) {
+func (s *script) createType(d *ddl.CreateType) {
 	key, ok := s.newName(d.Name)
 	if !ok {
 		return
 	}
-	t := &Type{Schema: key.schema, Name: key.name, Kind: d.Kind, NotNull: d.NotNull, Checks: d.Checks, Varied: d.Kind != sqltext.EnumType}
+	t := &Type{Schema: key.schema, Name: key.name, Kind: d.Kind, NotNull: d.NotNull, Checks: d.Checks, Varied: d.Kind != ddl.EnumType}
 	for _, c := range d.Columns {
 		t.Columns = append(t.Columns, s.column(c))
 	}
 	var base Column
-	if d.Kind == sqltext.DomainType {
+	if d.Kind == ddl.DomainType {
 		base = s.setBase(t, d)
 	}
 	t.setEquality(base)
 	s.types[key] = t
-	if d.Kind == sqltext.RangeType {
+	if d.Kind == ddl.RangeType {
 		s.addConstructors(key, d.Multi)
 	}
 }
 
 // setBase gives a domain its base type. A domain over a domain has what that one has.
-func (s *script) setBase(t *Type, d *sqltext.CreateType) (base Column) {
+func (s *script) setBase(t *Type, d *ddl.CreateType) (base Column) {
 	s.setType(&base, d.Base, d.Collation)
 	t.Base, t.Collation, t.Varied = base.Type, base.Collation, base.Varied
 	if below := s.types[name{base.typ.Schema, base.typ.Name}]; below != nil && !base.typ.Array {
@@ -49,7 +50,7 @@ func (s *script) setBase(t *Type, d *sqltext.CreateType) (base Column) {
 }
 
 // addConstructors adds the functions that make values of a range type and of its multirange type.
-func (s *script) addConstructors(of name, multi sqltext.ObjectName) {
+func (s *script) addConstructors(of name, multi ddl.ObjectName) {
 	constructor := Function{Schema: of.schema, Name: of.name, Returns: sqltext.Qualified(of.schema, of.name), Args: []string{"", "", ""}, Defaults: 1}
 	s.addFunction(constructor)
 	if multi.Name != "" {
@@ -58,14 +59,14 @@ func (s *script) addConstructors(of name, multi sqltext.ObjectName) {
 	}
 }
 
-func (s *script) alterDomain(d *sqltext.AlterDomain) {
+func (s *script) alterDomain(d *ddl.AlterDomain) {
 	if t := lookup(s.types, s.path, d.Name.Schema, d.Name.Name); t != nil {
 		t.NotNull = d.NotNull
 	}
 }
 
 // renameType renames a type that DDL made, and in the columns that have it.
-func (s *script) renameType(d *sqltext.Rename) {
+func (s *script) renameType(d *ddl.Rename) {
 	t := lookup(s.types, s.path, d.Object.Schema, d.Object.Name)
 	if t == nil {
 		return
@@ -110,7 +111,7 @@ func (s *script) resolve(t sqltext.Type) sqltext.Type {
 	return t
 }
 
-func (s *script) createExtension(d *sqltext.CreateExtension) {
+func (s *script) createExtension(d *ddl.CreateExtension) {
 	schema := d.Schema
 	if schema == "" && len(s.path) > 0 {
 		schema = s.path[0]
@@ -118,7 +119,7 @@ func (s *script) createExtension(d *sqltext.CreateExtension) {
 	s.extensions[d.Name] = schema
 }
 
-func (s *script) createCollation(d *sqltext.CreateCollation) {
+func (s *script) createCollation(d *ddl.CreateCollation) {
 	key, ok := s.newName(d.Name)
 	if !ok {
 		return
@@ -131,7 +132,7 @@ func (s *script) createCollation(d *sqltext.CreateCollation) {
 }
 
 // collationName spells a collation. One that no DDL makes belongs to PostgreSQL.
-func (s *script) collationName(n sqltext.ObjectName) string {
+func (s *script) collationName(n ddl.ObjectName) string {
 	if n.Name == "" {
 		return ""
 	}

@@ -2,7 +2,7 @@ package delta
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/rewrite"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -36,7 +36,7 @@ func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
 	for _, k := range n.Keys {
 		p.Items = append(p.Items, algebra.Item{ID: c.columns.New(c.columns.Info(k.ID)), Expr: k.Expr})
 	}
-	return &algebra.Distinct{Input: rewrite.Distribute(p)}
+	return &algebra.Distinct{Input: p}
 }
 
 // Restrict leaves of n the rows whose keys are among touched. An index finds
@@ -44,12 +44,12 @@ func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
 func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, touched algebra.Node) algebra.Node {
 	some := &algebra.Join{Left: n, Right: touched}
 	null := &algebra.Join{Left: n, Right: touched}
-	branched := false
+	branched, rows := false, c.props.Of(n)
 	for i, k := range keys {
 		there := algebra.Ref(touched.Columns()[i]).Expr
 		equal := algebra.Scalar{Expr: sqltext.Equals(k.Expr.Expr, there)}
 		switch {
-		case !c.columns.Info(k.ID).Nullable:
+		case neverNull(rows, k.Expr):
 			some.On, null.On = append(some.On, equal), append(null.On, equal)
 		case !branched:
 			branched = true
@@ -65,6 +65,12 @@ func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, touched algebra.
 		return &algebra.Project{Input: some, Items: same(cols)}
 	}
 	return &algebra.Union{Cols: cols, From: []algebra.Branch{{Input: some, Cols: cols}, {Input: null, Cols: cols}}}
+}
+
+// neverNull reports whether an expression over rows is one of their columns that is never null.
+func neverNull(rows *props.Facts, e algebra.Scalar) bool {
+	id, ok := e.Column()
+	return ok && rows.NotNull(id)
 }
 
 // same are columns as they are.

@@ -10,22 +10,24 @@ import (
 	"fmt"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 )
 
 // Calculus differentiates trees of one compilation.
 type Calculus struct {
 	columns *algebra.Columns
+	props   *props.Props
 	// changed tells which occurrences of tables have changes to account for.
 	changed func(*algebra.Source) bool
 	done    map[algebra.Node]algebra.Node
 }
 
 // New returns a calculus; changed tells which occurrences of tables have changes to account for, nil that all have.
-func New(columns *algebra.Columns, changed func(*algebra.Source) bool) Calculus {
+func New(columns *algebra.Columns, known *props.Props, changed func(*algebra.Source) bool) Calculus {
 	if changed == nil {
 		changed = func(*algebra.Source) bool { return true }
 	}
-	return Calculus{columns: columns, changed: changed, done: map[algebra.Node]algebra.Node{}}
+	return Calculus{columns: columns, props: known, changed: changed, done: map[algebra.Node]algebra.Node{}}
 }
 
 // Of returns Δn, the same one each time, and nil where nothing can change.

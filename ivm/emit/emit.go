@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
 )
 
-// Mult is the column that holds the multiplicity of a row. No column of a
-// user's begins like it.
-const Mult = "__mult"
+// Mult is the column that holds the multiplicity of a row.
+const Mult = apply.Mult
 
 // Leaf is a relation that a node is read from.
 type Leaf struct {
@@ -60,8 +60,8 @@ func (w *Writer) Add(n algebra.Node, names []string, keep bool) string {
 	return w.add(c, func(c *CTE) { c.Lines, c.Comment = w.relation(n, names), w.comment(n) })
 }
 
-// add adds a common table expression that write completes, with those that it reads before it, and returns its name. What has the same
-// text as one that is there is that one: the changes of groups over groups hold the same parts many times.
+// add adds a common table expression that write completes, with those that it reads before it, and returns its name. A node that stands in several
+// places is written once because done remembers it; trees that differ and come to the same SELECT are one common table expression, too.
 func (w *Writer) add(c CTE, write func(*CTE)) string {
 	outer := w.reads
 	w.reads = nil

@@ -7,19 +7,19 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 )
 
-// Fold is an aggregate function over rows, without what a tree of groups has of it.
-type Fold struct {
-	Name   string         // of its column
-	SQL    string         // the call, with %s for the argument
-	Arg    algebra.Scalar // none: *
-	Filter []algebra.Scalar
-	And    string // a further condition, with %s for the argument
-	Zero   bool   // 0 rather than null over nothing
+// fold is an aggregate function over rows, without what a tree of groups has of it.
+type fold struct {
+	name   string         // of its column
+	sql    string         // the call, with %s for the argument
+	arg    algebra.Scalar // none: *
+	filter []algebra.Scalar
+	and    string // a further condition, with %s for the argument
+	zero   bool   // 0 rather than null over nothing
 }
 
-// Groups writes groups of a node's rows, which count once each, as a common table expression.
-func (w *Writer) Groups(n algebra.Node, keys []algebra.Item, names []string, folds []Fold, keep bool) string {
-	return w.add(CTE{Keep: keep, groups: true}, func(c *CTE) {
+// groups writes groups of a node's rows, which count once each, as a common table expression.
+func (w *Writer) groups(n algebra.Node, keys []algebra.Item, names []string, folds []fold) string {
+	return w.add(CTE{groups: true}, func(c *CTE) {
 		b := w.block(n)
 		var list, numbers []string
 		for i, k := range keys {
@@ -27,7 +27,7 @@ func (w *Writer) Groups(n algebra.Node, keys []algebra.Item, names []string, fol
 			numbers = append(numbers, fmt.Sprint(i+1))
 		}
 		for _, f := range folds {
-			list = append(list, as(b.foldSQL(f), f.Name))
+			list = append(list, as(b.foldSQL(f), f.name))
 		}
 		c.Lines, c.Comment = append(Clause("select", list), b.from()...), "γ("+w.comment(n)+")"
 		if len(keys) > 0 {
@@ -36,23 +36,23 @@ func (w *Writer) Groups(n algebra.Node, keys []algebra.Item, names []string, fol
 	})
 }
 
-func (b *block) foldSQL(f Fold) string {
+func (b *block) foldSQL(f fold) string {
 	arg := "*"
-	if !f.Arg.Expr.IsZero() {
-		arg = b.named(b.over(f.Arg.Expr))
+	if !f.arg.Expr.IsZero() {
+		arg = b.named(b.over(f.arg.Expr))
 	}
-	sql := strings.ReplaceAll(f.SQL, "%s", arg)
+	sql := strings.ReplaceAll(f.sql, "%s", arg)
 	var conds []string
-	for _, c := range f.Filter {
+	for _, c := range f.filter {
 		conds = append(conds, b.named(b.over(c.Expr)))
 	}
-	if f.And != "" {
-		conds = append(conds, strings.ReplaceAll(f.And, "%s", arg))
+	if f.and != "" {
+		conds = append(conds, strings.ReplaceAll(f.and, "%s", arg))
 	}
 	if len(conds) > 0 {
 		sql += " filter (where " + strings.Join(conjuncts(conds), " and ") + ")"
 	}
-	if f.Zero {
+	if f.zero {
 		sql = "coalesce(" + sql + ", 0)"
 	}
 	return sql

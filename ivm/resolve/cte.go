@@ -120,7 +120,7 @@ func (r *resolver) added(with sqltext.CTE) []column {
 	var all []column
 	add := func(name string) {
 		if name != "" {
-			all = append(all, column{name, r.columns.New(algebra.Info{Name: name, Nullable: true})})
+			all = append(all, column{name, r.columns.New(algebra.Info{Name: name})})
 		}
 	}
 	if with.Search != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -100,7 +101,7 @@ func (r *resolver) system(t *sqltext.TableRef, columns []string, exact bool) (al
 	r.full(t.Pos, "changes of a system catalog", "")
 	var known []column
 	for _, name := range columns {
-		known = append(known, column{name, r.newColumn(algebra.Info{Name: name, Nullable: true}, of(catalog.Shape{Kind: catalog.ValueShape}))})
+		known = append(known, column{name, r.newColumn(algebra.Info{Name: name}, of(catalog.Shape{Kind: catalog.ValueShape}))})
 	}
 	node, s := r.opaque(nameOf(t), known, t)
 	s.open, s.tables[0].open, s.tables[0].stored = !exact, !exact, true
@@ -141,7 +142,7 @@ func (r *resolver) source(t *sqltext.TableRef, table *catalog.Relation) (algebra
 	node := &algebra.Source{Table: table}
 	rel := relation{node: node}
 	for attr, c := range table.Columns {
-		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Nullable: !c.NotNull, Varied: c.Varied, Equality: c.Equality})
+		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Varied: c.Varied, Equality: c.Equality})
 		r.origin[id] = origin{node, attr}
 		node.Cols = append(node.Cols, algebra.SourceCol{ID: id, Attr: attr})
 		rel.names, rel.ids, rel.at = append(rel.names, c.Name), append(rel.ids, id), append(rel.at, r.pos(t.Pos))
@@ -196,7 +197,7 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 		outer = before
 	}
 	rel := r.query(item.Query, outer)
-	if item.Lateral && algebra.Verify(rel.node) != nil {
+	if item.Lateral && len(props.New(r.columns).Of(rel.node).Outer) > 0 {
 		r.full(item.Pos, "LATERAL subquery that reads what stands before it", "")
 	}
 	columns := r.renameRelation(item.Pos, rel, item.Alias, item.Columns)
@@ -209,7 +210,7 @@ func (r *resolver) opaque(name string, columns []column, t *sqltext.TableRef) (a
 	var fresh []column
 	for _, c := range columns {
 		info := r.columns.Info(c.id)
-		info.Name, info.Nullable = c.name, true
+		info.Name = c.name
 		fresh = append(fresh, column{c.name, r.newColumn(info, r.shapes[c.id])})
 	}
 	if t != nil {
@@ -228,7 +229,7 @@ func (r *resolver) rename(at int, columns []column, table string, names []string
 	columns = slices.Clone(columns)
 	if open {
 		for _, name := range names[min(len(names), len(columns)):] {
-			columns = append(columns, column{name, r.columns.New(algebra.Info{Name: name, Nullable: true})})
+			columns = append(columns, column{name, r.columns.New(algebra.Info{Name: name})})
 		}
 	}
 	if len(names) > len(columns) {

@@ -42,7 +42,7 @@ func unnested(e sqltext.Expr) []sqltext.Expr {
 }
 
 func (r *resolver) made(name string, shape catalog.Shape) column {
-	return column{name, r.newColumn(algebra.Info{Name: name, Nullable: true}, of(shape))}
+	return column{name, r.newColumn(algebra.Info{Name: name}, of(shape))}
 }
 
 // columnsOfCall are the columns of a function in FROM; it is false where only the server knows them.

@@ -195,7 +195,6 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 		}
 	}
 	info := g.computed(call.Name, algebra.Scalar{Expr: e})
-	info.Nullable = call.Name != "count"
 	if call.Name == "min" || call.Name == "max" {
 		info.Varied = false // any of equal extremes stands for them
 	}

@@ -71,9 +71,7 @@ func own(s *scope) *scope {
 func (r *resolver) merged(j *sqltext.JoinRef, left, right algebra.ColID, leftKnown, rightKnown bool) (algebra.ColID, bool) {
 	switch {
 	case leftKnown && rightKnown && j.Kind == sqltext.Full:
-		info := r.columns.Info(left)
-		info.Nullable = true
-		return r.newColumn(info, func() catalog.Shape { return r.shapeOfColumn(left) }), true
+		return r.newColumn(r.columns.Info(left), func() catalog.Shape { return r.shapeOfColumn(left) }), true
 	case rightKnown && (j.Kind == sqltext.Right || !leftKnown):
 		return right, true
 	}

@@ -58,7 +58,7 @@ func (r *resolver) union(left, right relation, all bool) relation {
 	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
-		info := algebra.Info{Name: name, Nullable: l.Nullable || rt.Nullable, Varied: l.Varied || rt.Varied, Equality: min(l.Equality, rt.Equality)}
+		info := algebra.Info{Name: name, Varied: l.Varied || rt.Varied, Equality: min(l.Equality, rt.Equality)}
 		if l.Type == rt.Type || !sqltext.IsComparable(l.Type) {
 			info.Type = l.Type
 		}
@@ -102,7 +102,7 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 
 // valuesColumn is what is known of a column of a VALUES list.
 func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) algebra.Info {
-	info, typed := algebra.Info{Name: name, Nullable: true}, false
+	info, typed := algebra.Info{Name: name}, false
 	for _, row := range rows {
 		if i >= len(row) {
 			continue // which was reported

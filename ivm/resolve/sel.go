@@ -152,7 +152,7 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 // computed is what is known of an expression as a column.
 func (r *resolver) computed(name string, e algebra.Scalar) algebra.Info {
 	typ := r.typeOf(e)
-	return algebra.Info{Name: name, Type: typ, Nullable: true, Equality: r.catalog.Equality(typ), Varied: r.varied(e, typ)}
+	return algebra.Info{Name: name, Type: typ, Equality: r.catalog.Equality(typ), Varied: r.varied(e, typ)}
 }
 
 // varied reports whether equal values of an expression may differ. Of a type that only the server knows, they may where those do of which it is made.

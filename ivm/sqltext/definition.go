@@ -42,7 +42,7 @@ func DefineTable(sql string) (TableDefinition, error) {
 		if constraint := element.GetConstraint(); constraint != nil {
 			t.Constraints = append(t.Constraints, constraintSQL(constraint))
 			if constraint.Contype == pg_query.ConstrType_CONSTR_PRIMARY {
-				t.Key = strs(constraint.Keys)
+				t.Key = Strings(constraint.Keys)
 			}
 			continue
 		}
@@ -67,7 +67,7 @@ func isPrimary(n *pg_query.Node) bool {
 func defineColumn(n *pg_query.ColumnDef) (c ColumnDefinition, constraints []string) {
 	c = ColumnDefinition{Name: n.Colname, Type: typeSQL(n.TypeName)}
 	if n.CollClause != nil {
-		c.Collation = strings.Join(quoted(strs(n.CollClause.Collname)), ".")
+		c.Collation = strings.Join(quoted(Strings(n.CollClause.Collname)), ".")
 	}
 	for _, node := range n.Constraints {
 		k := node.GetConstraint()
@@ -88,12 +88,12 @@ func defineColumn(n *pg_query.ColumnDef) (c ColumnDefinition, constraints []stri
 // constraintSQL prints a constraint so that two alike print alike.
 func constraintSQL(k *pg_query.Constraint) string {
 	parts := []string{strings.TrimPrefix(k.Contype.String(), "CONSTR_")}
-	parts = append(parts, quoted(strs(k.Keys))...)
+	parts = append(parts, quoted(Strings(k.Keys))...)
 	if k.RawExpr != nil {
 		parts = append(parts, Expr{k.RawExpr}.SQL())
 	}
 	if k.Pktable != nil {
-		parts = append(parts, rangeVar(k.Pktable), strings.Join(quoted(strs(k.PkAttrs)), ", "), k.FkDelAction, k.FkUpdAction)
+		parts = append(parts, rangeVar(k.Pktable), strings.Join(quoted(Strings(k.PkAttrs)), ", "), k.FkDelAction, k.FkUpdAction)
 	}
 	return strings.Join(parts, " ")
 }

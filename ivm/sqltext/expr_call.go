@@ -215,12 +215,12 @@ func operator(names []*pg_query.Node, at int32) Operator {
 }
 
 func qualified(names []*pg_query.Node) (schema, name string) {
-	parts := strs(names)
+	parts := Strings(names)
 	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
 }
 
 func dotted(names []*pg_query.Node) string {
-	parts := strs(names)
+	parts := Strings(names)
 	for i, part := range parts {
 		parts[i] = Ident(part)
 	}

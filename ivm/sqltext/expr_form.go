@@ -48,7 +48,7 @@ func (e Expr) Form() Form {
 			return Form{Kind: SameForm, Parts: []Expr{{n.AExpr.Lexpr}}}
 		}
 	case *pg_query.Node_TypeCast:
-		return Form{Kind: CastForm, Parts: []Expr{{n.TypeCast.Arg}}, Type: typeOf(n.TypeCast.TypeName)}
+		return Form{Kind: CastForm, Parts: []Expr{{n.TypeCast.Arg}}, Type: TypeOf(n.TypeCast.TypeName)}
 	case *pg_query.Node_CollateClause:
 		return Form{Kind: SameForm, Parts: []Expr{{n.CollateClause.Arg}}}
 	case *pg_query.Node_AIndirection:
@@ -92,12 +92,6 @@ func results(c *pg_query.CaseExpr) []*pg_query.Node {
 // IsNull reports whether the expression is the constant null.
 func (e Expr) IsNull() bool { return e.node.GetAConst().GetIsnull() }
 
-// typeOf reads the name of a type within an expression.
-func typeOf(n *pg_query.TypeName) Type {
-	r := &reader{}
-	return r.typeName(n)
-}
-
 // Starred is the row of which (row).* stands for the columns.
 func (e Expr) Starred() Expr { return e.Form().Parts[0] }
 
@@ -111,7 +105,7 @@ func ParseType(text string) (Type, error) {
 	if len(tree.Stmts) != 1 || len(targets) != 1 || targets[0].GetResTarget().GetVal().GetTypeCast() == nil {
 		return Type{}, &Error{Message: "not the name of a type"}
 	}
-	return typeOf(targets[0].GetResTarget().GetVal().GetTypeCast().TypeName), nil
+	return TypeOf(targets[0].GetResTarget().GetVal().GetTypeCast().TypeName), nil
 }
 
 // IsMoment reports whether a text that is cast to a type stands for the time at which it is read, as 'today'::date does.

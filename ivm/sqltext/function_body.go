@@ -18,7 +18,7 @@ type FunctionBody struct {
 
 // FunctionBodyOf reads the body that a CREATE FUNCTION gives a function.
 func FunctionBodyOf(statement string) FunctionBody {
-	tree, err := parse(statement)
+	tree, err := Parse(statement)
 	if err != nil || len(tree.Stmts) != 1 {
 		return FunctionBody{}
 	}
@@ -27,7 +27,7 @@ func FunctionBodyOf(statement string) FunctionBody {
 	if fn == nil || fn.SqlBody == nil && !hasBody(fn) {
 		return FunctionBody{}
 	}
-	switch language := strings.ToLower(functionLanguage(fn)); {
+	switch language := strings.ToLower(FunctionLanguage(fn)); {
 	case fn.SqlBody != nil:
 		walk(fn.SqlBody, b.inScope(nil))
 		b.Understood = true
@@ -51,7 +51,7 @@ func bodyText(fn *pg_query.CreateFunctionStmt) string {
 
 // statements reads SQL; it reports whether that could be parsed.
 func (b *FunctionBody) statements(sql string) bool {
-	tree, err := parse(sql)
+	tree, err := Parse(sql)
 	if err != nil {
 		return false
 	}

@@ -19,8 +19,8 @@ const (
 // tooDeep is what texts are refused with that are nested too deeply to be read.
 const tooDeep = "the statement is nested too deeply to be read"
 
-// parse is pg_query's parser, for texts of users.
-func parse(text string) (*pg_query.ParseResult, error) {
+// Parse is pg_query's parser, for texts of users.
+func Parse(text string) (*pg_query.ParseResult, error) {
 	if len(text) > mostNested && longestRun(text) > mostNested {
 		return nil, &Error{Message: tooDeep}
 	}
@@ -34,7 +34,7 @@ func parse(text string) (*pg_query.ParseResult, error) {
 // longestRun counts the tokens between two commas.
 func longestRun(text string) int {
 	longest, run := 0, 0
-	for _, t := range scan(text) {
+	for _, t := range Scan(text) {
 		run++
 		if t.Token == comma {
 			run = 0

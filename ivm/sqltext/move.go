@@ -23,7 +23,7 @@ func Move(sql string, to map[Relation]string) string {
 
 // MoveSchemas is Move for GRANT … ON SCHEMA.
 func MoveSchemas(sql string, to map[string]string) string {
-	tokens := scan(sql)
+	tokens := Scan(sql)
 	var out strings.Builder
 	done, listed := 0, false
 	for i, t := range tokens {
@@ -43,7 +43,7 @@ func MoveSchemas(sql string, to map[string]string) string {
 }
 
 func moved(sql string, to func(Relation) (string, bool)) string {
-	tokens := scan(sql)
+	tokens := Scan(sql)
 	var out strings.Builder
 	done := 0
 	for i, t := range tokens {
@@ -66,7 +66,7 @@ func moved(sql string, to func(Relation) (string, bool)) string {
 // movedConstant is the constant with what it names moved; empty if it names nothing that moves.
 func movedConstant(sql string, tokens []*pg_query.ScanToken, i int, to func(Relation) (string, bool)) string {
 	text := sql[tokens[i].Start:tokens[i].End]
-	if tag := dollarTag.FindString(text); tag != "" {
+	if tag := DollarTag.FindString(text); tag != "" {
 		return tag + moved(strings.TrimSuffix(text[len(tag):], tag), to) + tag
 	}
 	if !strings.HasPrefix(text, "'") || !isCode(sql, tokens, i) {
@@ -107,11 +107,11 @@ func Makes(sql string) []Relation {
 }
 
 // ParseRelation reads schema.name.
-func ParseRelation(text string) (Relation, bool) { return relationAt(text, scan(text), 0) }
+func ParseRelation(text string) (Relation, bool) { return relationAt(text, Scan(text), 0) }
 
 // Unquoted is the name that an identifier stands for.
 func Unquoted(ident string) string {
-	if name, ok := nameAt(ident, scan(ident), 0); ok {
+	if name, ok := nameAt(ident, Scan(ident), 0); ok {
 		return name
 	}
 	return ident
@@ -129,13 +129,13 @@ func Triggered(sql string) []Relation {
 // namedAfter lists the relations that follow words of a statement, from its create or drop on, which follows accepts.
 func namedAfter(sql string, follows func([]string) bool) []Relation {
 	var found []Relation
-	tokens := scan(sql)
+	tokens := Scan(sql)
 	var words []string
 	for i, t := range tokens {
 		text := sql[t.Start:t.End]
 		switch {
 		case t.Token == pg_query.Token_SCONST:
-			if tag := dollarTag.FindString(text); tag != "" {
+			if tag := DollarTag.FindString(text); tag != "" {
 				found = append(found, namedAfter(strings.TrimSuffix(text[len(tag):], tag), follows)...)
 			} else if strings.HasPrefix(text, "'") && isCode(sql, tokens, i) {
 				found = append(found, namedAfter(Constant(text), follows)...)
@@ -149,16 +149,6 @@ func namedAfter(sql string, follows func([]string) bool) []Relation {
 		words = append(words, strings.ToLower(text))
 	}
 	return found
-}
-
-func scan(sql string) []*pg_query.ScanToken {
-	result, err := pg_query.Scan(sql)
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(result.Tokens, func(t *pg_query.ScanToken) bool {
-		return t.Token == pg_query.Token_SQL_COMMENT || t.Token == pg_query.Token_C_COMMENT
-	})
 }
 
 // relationAt reads schema.name, where token i is the schema.

@@ -49,10 +49,3 @@ $function$`
 		}
 	}
 }
-
-func TestStatements(t *testing.T) {
-	got := fmt.Sprintf("%q", Statements("\\connect x\ncreate table a (b text default ';');\n-- c;\ncopy a from stdin;\n1;2\n\\.\nselect $$;$$"))
-	if want := `["create table a (b text default ';')" "copy a from stdin" "select $$;$$"]`; got != want {
-		t.Errorf("%s, not %s", got, want)
-	}
-}

@@ -40,5 +40,5 @@ func namePart(text string) (part, rest string, ok bool) {
 	if end < 0 {
 		end = len(text)
 	}
-	return lowerASCII(text[:end]), text[end:], end > 0
+	return LowerASCII(text[:end]), text[end:], end > 0
 }

@@ -31,5 +31,5 @@ func unquoted(token string) string {
 	if inner, ok := strings.CutPrefix(token, `"`); ok {
 		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
 	}
-	return lowerASCII(token)
+	return LowerASCII(token)
 }

@@ -50,7 +50,7 @@ func checkMessage(message any) *Error {
 
 func checkName(names []*pg_query.Node, at int32) *Error {
 	if len(names) > 2 {
-		return crossDatabase(at, strs(names)...)
+		return crossDatabase(at, Strings(names)...)
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 // ParseQuery parses one SELECT, VALUES or set operation. What it refuses, for its syntax or because no view can have it, it says with an *Error.
 // Every query that it returns prints faithfully, unless Unprintable says otherwise: the text of its expressions parses to the same expressions again.
 func ParseQuery(text string) (Query, error) {
-	tree, err := parse(text)
+	tree, err := Parse(text)
 	if err != nil {
-		return nil, locatedIn(text, err)
+		return nil, LocatedIn(text, err)
 	}
 	stmt, problem := onlySelect(tree)
 	if problem == nil {
@@ -40,8 +40,8 @@ func tailOf(q Query) *Tail {
 	return &Tail{}
 }
 
-// locatedIn is located with an offset in bytes; the parser counts characters.
-func locatedIn(text string, err error) error {
+// LocatedIn is located with an offset in bytes; the parser counts characters.
+func LocatedIn(text string, err error) error {
 	err = located(err)
 	if e, ok := err.(*Error); ok {
 		e.Offset = byteOffset(text, e.Offset)
@@ -180,7 +180,7 @@ func ctes(with *pg_query.WithClause) (all []CTE, recursive bool) {
 		all = append(all, CTE{
 			Pos:          int(c.Location),
 			Name:         c.Ctename,
-			Columns:      strs(c.Aliascolnames),
+			Columns:      Strings(c.Aliascolnames),
 			Query:        query(c.Ctequery.GetSelectStmt()),
 			Materialized: materialized[c.Ctematerialized],
 			Search:       search(c.SearchClause),
@@ -199,7 +199,7 @@ func search(c *pg_query.CTESearchClause) *Search {
 	if c == nil {
 		return nil
 	}
-	return &Search{Pos: int(c.Location), BreadthFirst: c.SearchBreadthFirst, Columns: strs(c.SearchColList), Sequence: c.SearchSeqColumn}
+	return &Search{Pos: int(c.Location), BreadthFirst: c.SearchBreadthFirst, Columns: Strings(c.SearchColList), Sequence: c.SearchSeqColumn}
 }
 
 func cycle(c *pg_query.CTECycleClause) *Cycle {
@@ -207,7 +207,7 @@ func cycle(c *pg_query.CTECycleClause) *Cycle {
 		return nil
 	}
 	return &Cycle{
-		Pos: int(c.Location), Columns: strs(c.CycleColList),
+		Pos: int(c.Location), Columns: Strings(c.CycleColList),
 		Mark: c.CycleMarkColumn, Value: Expr{c.CycleMarkValue}, Default: Expr{c.CycleMarkDefault},
 		Path: c.CyclePathColumn,
 	}
@@ -250,7 +250,7 @@ func unit(n *pg_query.Node) []Expr {
 
 // Body is the text of a query without the semicolon that may end it, nor what stands behind that.
 func Body(text string) string {
-	tree, err := parse(text)
+	tree, err := Parse(text)
 	if err != nil || len(tree.Stmts) == 0 || tree.Stmts[0].StmtLen == 0 {
 		return strings.TrimRight(text, " \t\r\n")
 	}

@@ -33,7 +33,7 @@ func from(node *pg_query.Node) From {
 }
 
 func aliasOf(a *pg_query.Alias) (name string, columns []string) {
-	return a.GetAliasname(), strs(a.GetColnames())
+	return a.GetAliasname(), Strings(a.GetColnames())
 }
 
 func tableRef(r *pg_query.RangeVar) *TableRef {
@@ -98,7 +98,7 @@ var joinKinds = map[pg_query.JoinType]JoinKind{
 func join(j *pg_query.JoinExpr) *JoinRef {
 	r := &JoinRef{
 		Pos: leftmost(j), Kind: joinKinds[j.Jointype], Natural: j.IsNatural,
-		Using: strs(j.UsingClause), UsingAlias: j.JoinUsingAlias.GetAliasname(), On: Expr{j.Quals},
+		Using: Strings(j.UsingClause), UsingAlias: j.JoinUsingAlias.GetAliasname(), On: Expr{j.Quals},
 		Left: from(j.Larg), Right: from(j.Rarg),
 	}
 	r.Alias, r.Columns = aliasOf(j.Alias)

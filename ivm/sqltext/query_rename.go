@@ -21,7 +21,7 @@ func RenameTablesAt(query string, renamed func(schema, name string) (newSchema, 
 	if err != nil {
 		return query, func(offset int) int { return offset }
 	}
-	tree, _ := parse(query)
+	tree, _ := Parse(query)
 	r := renaming{query: query, tables: map[int]*TableRef{}, renamed: renamed}
 	for _, t := range reads.Tables {
 		r.tables[t.Pos] = t

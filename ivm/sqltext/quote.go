@@ -1,5 +1,5 @@
-// Package sqltext is the only room that knows pg_query: it quotes names and
-// values, parses statements and checks the functions that Sluice emits.
+// Package sqltext quotes names and values, parses queries and statements, and checks the functions that Sluice emits. It and its room ddl are
+// the only ones that know pg_query.
 package sqltext
 
 import (

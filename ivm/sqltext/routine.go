@@ -82,7 +82,7 @@ func privilege(p *pg_query.AccessPriv) string {
 	if len(p.Cols) == 0 {
 		return p.PrivName
 	}
-	return p.PrivName + " (" + strings.Join(quoted(strs(p.Cols)), ", ") + ")"
+	return p.PrivName + " (" + strings.Join(quoted(Strings(p.Cols)), ", ") + ")"
 }
 
 func granted(kind pg_query.ObjectType, object *pg_query.Node) (string, string) {
@@ -94,6 +94,19 @@ func granted(kind pg_query.ObjectType, object *pg_query.Node) (string, string) {
 	case pg_query.ObjectType_OBJECT_TABLE:
 		return "table", rangeVar(object.GetRangeVar())
 	default:
-		return "function", strings.Join(quoted(strs(object.GetObjectWithArgs().GetObjname())), ".")
+		return "function", strings.Join(quoted(Strings(object.GetObjectWithArgs().GetObjname())), ".")
 	}
 }
+
+// Volatility is how much the result of a routine hangs on more than its arguments.
+type Volatility int
+
+// The volatilities, each worse than the one before.
+const (
+	Immutable Volatility = iota
+	Stable
+	Volatile
+)
+
+// String returns the keyword.
+func (v Volatility) String() string { return [...]string{"immutable", "stable", "volatile"}[v] }

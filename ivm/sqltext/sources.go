@@ -18,7 +18,7 @@ func ReadsOf(text string) (Reads, error) {
 	if _, err := ParseQuery(text); err != nil {
 		return Reads{}, err
 	}
-	tree, err := parse(text)
+	tree, err := Parse(text)
 	if err != nil {
 		return Reads{}, err
 	}

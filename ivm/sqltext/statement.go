@@ -81,7 +81,7 @@ func Check(sql string) error {
 
 func checkBody(sql string, raw *pg_query.RawStmt) error {
 	fn := raw.Stmt.GetCreateFunctionStmt()
-	if fn == nil || functionLanguage(fn) != "plpgsql" || !hasBody(fn) {
+	if fn == nil || FunctionLanguage(fn) != "plpgsql" || !hasBody(fn) {
 		return nil
 	}
 	end := len(sql)
@@ -98,7 +98,7 @@ func checkBody(sql string, raw *pg_query.RawStmt) error {
 
 // CheckExpression reports whether text is one scalar expression.
 func CheckExpression(text string) error {
-	tree, err := parse("select (" + text + "\n)")
+	tree, err := Parse("select (" + text + "\n)")
 	if err != nil {
 		return located(err)
 	}
@@ -142,7 +142,7 @@ func identity(alter *pg_query.AlterTableStmt) Statement {
 	}
 	for _, o := range cmd.Def.GetConstraint().GetOptions() {
 		if d := o.GetDefElem(); d.GetDefname() == "sequence_name" {
-			if names := strs(d.Arg.GetList().GetItems()); len(names) == 2 {
+			if names := Strings(d.Arg.GetList().GetItems()); len(names) == 2 {
 				return Statement{Kind: "sequence", Schema: names[0], Name: names[1]}
 			}
 		}
@@ -157,11 +157,11 @@ func relation(kind string, r *pg_query.RangeVar) Statement {
 func rangeVar(r *pg_query.RangeVar) string { return Qualified(r.Schemaname, r.Relname) }
 
 func function(fn *pg_query.CreateFunctionStmt) Statement {
-	s := Statement{Kind: "function", Language: functionLanguage(fn)}
+	s := Statement{Kind: "function", Language: FunctionLanguage(fn)}
 	if fn.IsProcedure {
 		s.Kind = "procedure"
 	}
-	names := strs(fn.Funcname)
+	names := Strings(fn.Funcname)
 	s.Name = names[len(names)-1]
 	if len(names) > 1 {
 		s.Schema = names[len(names)-2]
@@ -176,7 +176,7 @@ func function(fn *pg_query.CreateFunctionStmt) Statement {
 }
 
 func typeName(t *pg_query.TypeName) string {
-	names := strs(t.Names)
+	names := Strings(t.Names)
 	for i, n := range names {
 		names[i] = Ident(n)
 	}
@@ -186,7 +186,8 @@ func typeName(t *pg_query.TypeName) string {
 	return strings.Join(names, ".") + strings.Repeat("[]", len(t.ArrayBounds))
 }
 
-func functionLanguage(fn *pg_query.CreateFunctionStmt) string {
+// FunctionLanguage is the language that CREATE FUNCTION names; empty if it names none.
+func FunctionLanguage(fn *pg_query.CreateFunctionStmt) string {
 	for _, o := range fn.Options {
 		if d := o.GetDefElem(); d.GetDefname() == "language" {
 			return d.Arg.GetString_().GetSval()
@@ -205,7 +206,8 @@ func hasBody(fn *pg_query.CreateFunctionStmt) bool {
 	return false
 }
 
-func strs(nodes []*pg_query.Node) []string {
+// Strings returns the texts of a list of string nodes.
+func Strings(nodes []*pg_query.Node) []string {
 	out := make([]string, len(nodes))
 	for i, n := range nodes {
 		out[i] = n.GetString_().GetSval()

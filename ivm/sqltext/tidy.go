@@ -21,8 +21,8 @@ func Tidy(sql string) string {
 			b.WriteString(space)
 		}
 		token := sql[t.Start:t.End]
-		if t.KeywordKind != pg_query.KeywordKind_NO_KEYWORD || t.Token == pg_query.Token_IDENT && isWordStart(token[0]) {
-			token = lowerASCII(token)
+		if t.KeywordKind != pg_query.KeywordKind_NO_KEYWORD || t.Token == pg_query.Token_IDENT && IsWordStart(token[0]) {
+			token = LowerASCII(token)
 		}
 		b.WriteString(token)
 		end, opened = int(t.End), t.Token == openParen

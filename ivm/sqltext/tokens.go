@@ -1,6 +1,44 @@
 package sqltext
 
-import pg_query "github.com/pganalyze/pg_query_go/v5"
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v5"
+)
+
+const (
+	openParen = pg_query.Token_ASCII_40
+	comma     = pg_query.Token_ASCII_44
+)
+
+// DollarTag matches the tag that begins a dollar-quoted string.
+var DollarTag = regexp.MustCompile(`^\$([A-Za-z_\x{80}-\x{10ffff}][A-Za-z0-9_\x{80}-\x{10ffff}]*)?\$`)
+
+// Scan returns the tokens of a text without its comments; none if it cannot be scanned.
+func Scan(sql string) []*pg_query.ScanToken {
+	result, err := pg_query.Scan(sql)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(result.Tokens, func(t *pg_query.ScanToken) bool {
+		return t.Token == pg_query.Token_SQL_COMMENT || t.Token == pg_query.Token_C_COMMENT
+	})
+}
+
+// IsWordStart reports whether a word can begin with a character.
+func IsWordStart(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
+
+// LowerASCII folds a name as PostgreSQL does in a multi-byte encoding.
+func LowerASCII(word string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'A' && c <= 'Z' {
+			return c + 'a' - 'A'
+		}
+		return c
+	}, word)
+}
 
 // TokenKind is what a reader sees in a token.
 type TokenKind string

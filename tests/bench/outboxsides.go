@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/demo"
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/demo"
+	"github.com/pgsluice/sluice/internal/live"
 )
 
 // broker is a way to publish events and to consume them. All run the same Go code; only the SQL differs.

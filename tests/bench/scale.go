@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/cli"
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/internal/live"
 )
 
 // How many objects one spec has.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/live"
 )
 
 // scheduled runs body while a scheduler ticks once a second, if the side has one. What the scheduler complains of is an error.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/demo"
-	"github.com/pgsluice/sluice/cmd/live"
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/demo"
+	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 

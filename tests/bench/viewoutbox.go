@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/live"
 )
 
 // tells are how many rows a refresh changes, as its outbox counts them, and by how much that may take longer with the outbox.

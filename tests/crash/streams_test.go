@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/live/chaos"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/internal/cli"
 )
 
 // checks are what the demo vouches for.

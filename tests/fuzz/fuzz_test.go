@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
@@ -86,7 +87,7 @@ func generate(t *testing.T, dir, text, ddl string) {
 	loaded, errs := spec.Load(filepath.Join(dir, "spec.yaml"))
 	for _, s := range loaded {
 		if !errs.Empty() {
-			placed(t, dir, generator.Check(s))
+			placed(t, dir, plan.Check(s))
 			continue
 		}
 		e, problems := generator.Generate(s)

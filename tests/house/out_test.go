@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
@@ -14,7 +15,7 @@ func TestOutIsCurrent(t *testing.T) {
 		t.Fatal(problems)
 	}
 	for _, s := range specs {
-		released, err := generator.Releases("../../out", s.Extension.Name)
+		released, err := artifact.Releases("../../out", s.Extension.Name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

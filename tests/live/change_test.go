@@ -80,16 +80,16 @@ func TestChanges(t *testing.T) {
 			if view == nil {
 				t.Fatal(errs)
 			}
-			sql := view.Change(ivm.Tables{
+			sql := view.Apply.Signed(ivm.Tables{
 				Log:    func(r *catalog.Relation) string { return sqltext.Qualified("changes", r.Name) },
 				Stored: "old",
 			})
 			if sql == "" {
-				t.Fatalf("%s, %v", view.Strategy(), view.Full)
+				t.Fatalf("%s, %v", view.Strategy, view.Full)
 			}
 			conn := db.Connect(t)
 			for seed := range uint64(30) {
-				followOnce(t, conn, view.Rows(), hashOf(view), sql, rand.New(rand.NewPCG(seed, uint64(n))))
+				followOnce(t, conn, view.Recompute.Rows(), hashOf(view), sql, rand.New(rand.NewPCG(seed, uint64(n))))
 			}
 		})
 	}
@@ -106,9 +106,9 @@ create view changes."C ""c""" as select *, 1 as __mult from "C ""c""" union all 
 `
 
 // hashOf is the column by which stored groups with nulls in their keys are found.
-func hashOf(view *ivm.View) string {
-	storage := view.Storage()
-	if view.Strategy() != ivm.MergeGroups || !storage.Hashed() {
+func hashOf(view *ivm.Plan) string {
+	storage := view.Storage
+	if view.Strategy != ivm.MergeGroups || !storage.Hashed() {
 		return ""
 	}
 	return ", " + storage.HashOf("") + " as " + ivm.Hash

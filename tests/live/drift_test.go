@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/drift"
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/internal/drift"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"

@@ -6,9 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -32,12 +33,12 @@ func TestHistoryOfEachWay(t *testing.T) {
 	server := installed.Start(t, install)
 
 	plain := create(t, server, "plain")
-	plan, err := generator.Upgrade(released[0], released[1], false)
+	plan, err := artifact.Upgrade(released[0], released[1], false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, plain, first.Install(generator.Plain))
-	run(t, plain, generator.UpgradeScript(released[0], released[1], plan))
+	run(t, plain, artifact.UpgradeScript(released[0], released[1], plan))
 	ways(t, plain, "1.0.0 plain by migration", "1.1.0 plain by migration")
 	did, err := live.Apply(t.Context(), plain, first, live.Options{Released: released, Loss: true})
 	if err != nil || did.From != "1.1.0" {

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )

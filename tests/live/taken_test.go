@@ -9,9 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -79,7 +80,7 @@ func TestTakenNames(t *testing.T) {
 	first := installed.Over(t, takenSpec, takenDDL)
 	released := []upgrade.Manifest{first.Manifest()}
 	next := installed.OverReleased(t, takenNext, takenDDL, released...)
-	plan, err := generator.Upgrade(released[0], next.Manifest(), false)
+	plan, err := artifact.Upgrade(released[0], next.Manifest(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestTakenNames(t *testing.T) {
 			case flavour == generator.Plain && e == first:
 				return first.Install(flavour)
 			case flavour == generator.Plain:
-				return generator.UpgradeScript(released[0], next.Manifest(), plan)
+				return artifact.UpgradeScript(released[0], next.Manifest(), plan)
 			case e == first:
 				return "create extension sluice_taken version '1.0.0'; select app.attach()"
 			}
@@ -131,15 +132,15 @@ func TestTakenNames(t *testing.T) {
 		}
 		// What others put in the place of what an upgrade, or its way back, drops or replaces.
 		if flavour == generator.Plain {
-			back, err := generator.Upgrade(next.Manifest(), released[0], false)
+			back, err := artifact.Upgrade(next.Manifest(), released[0], false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, conn, "drop function app_internal.bills_mark_processed(text); create function app_internal.bills_mark_processed(text) returns int language sql as 'select 1'")
-			for what, script := range map[string]string{"going back": generator.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
-				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "function was not made by extension sluice_taken: app_internal.bills_mark_processed(text)")
+			run(t, conn, "drop view mail.bills_stats; create view mail.bills_stats as select 1 as mine")
+			for what, script := range map[string]string{"going back": artifact.UpgradeScript(next.Manifest(), released[0], back), "uninstalling": next.Uninstall()} {
+				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "view was not made by extension sluice_taken: mail.bills_stats")
 			}
-			run(t, conn, "drop function app_internal.bills_mark_processed(text)")
+			run(t, conn, "drop view mail.bills_stats")
 			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
 	"github.com/pgsluice/sluice/generator/migrations"
+	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

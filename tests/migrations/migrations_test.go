@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/pmezard/go-difflib/difflib"
 
-	"github.com/pgsluice/sluice/cmd/live"
-	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )

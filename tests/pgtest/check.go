@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/sandbox"
 )
 
 // Database is the database of one test. Its own methods share one connection as

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/sandbox"
 )
 
 // servers are those of the tests that run side by side. A test has one for itself, as roles, transaction numbers and the sessions that a test looks

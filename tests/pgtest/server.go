@@ -18,7 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/ivm"
 )
 
 // Owner is the role that owns test databases. It is no superuser.
@@ -28,9 +29,10 @@ const Owner = "owner"
 // server has pg_cron.
 const CronDatabase = "cron"
 
-// Main runs the tests of a package and removes the servers that they started.
+// Main runs the tests of a package, in which each pass over a query is verified, and removes the servers that they started.
 // Use it as the package's TestMain.
 func Main(m *testing.M) {
+	ivm.VerifyPasses()
 	sandbox.InMemory()
 	code := m.Run()
 	sandbox.Cleanup()

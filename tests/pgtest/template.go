@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/sandbox"
 )
 
 // Build fills a template database. The connection is that of its owner.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/pgsluice/sluice/cmd/sandbox"
+	"github.com/pgsluice/sluice/internal/sandbox"
 )
 
 // nearWrap brings a fresh server to where SLUICE_TEST_XIDS=n transactions are left before numbers of 32 bits begin anew, as they do

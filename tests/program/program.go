@@ -6,7 +6,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -16,6 +17,7 @@ const Variable = "SLUICE_TEST_PROGRAM"
 // Main is pgtest.Main for packages whose tests start the program.
 func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
+		ivm.VerifyPasses()
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	pgtest.Main(m)

@@ -11,12 +11,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/ivm"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
 func TestMain(m *testing.M) {
+	ivm.VerifyPasses()
 	testscript.Main(m, map[string]func(){
 		"sluice": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

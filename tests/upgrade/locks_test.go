@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

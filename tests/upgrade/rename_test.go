@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

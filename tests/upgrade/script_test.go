@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

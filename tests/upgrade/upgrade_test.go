@@ -10,9 +10,9 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
-	"github.com/pgsluice/sluice/cmd/live"
-	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/program"
 )

@@ -14,11 +14,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/cmd/live"
-	"github.com/pgsluice/sluice/cmd/verify"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

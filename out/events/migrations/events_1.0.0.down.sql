@@ -7,90 +7,69 @@ do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('events', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, w.replaced
+        from (values
+            ('relation', 'events', array[
                 'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
                 'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
                 'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
                 'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
                 'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
-            ]::name[], true)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('events', array[
+            ]::name[], true),
+            ('routine', 'events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
                 'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
                 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'events'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: events in events)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+        ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
-        union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+              and not w.replaced
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('events.pgt_extension')
-    )
-    order by t.name <> 'events.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: events in events)'), 0) = 0
+      and not exists (
+          select
+          from pg_catalog.pg_depend d
+          join pg_catalog.pg_extension x on x.oid = d.refobjid
+          where d.classid = t.classid and d.objid = t.marked and d.refclassid = x.tableoid and d.deptype = 'e' and x.extname = 'events'
+      )
+      and (not t.replaced or strpos(pg_catalog.obj_description(to_regclass('events.pgt_extension'), 'pg_class'),
+          '(Sluice: events in events)') > 0)
+    order by i.identity <> 'events.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'events')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = format(case when v_found.replaced then '%1$s was not made by extension %3$s: %2$s' else '%s already exists: %s' end,
+                v_found.kind, v_found.name, 'events'),
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+            hint = case
                 when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
                     '(Sluice: events in events).'
-                when v_found.name = 'events.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+                else 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.'
+            end;
+    end if;
 end;
 $do$;
 
@@ -108,12 +87,13 @@ drop table events.outbox_shop_events;
 drop procedure events.run("interval", "interval");
 drop function events.tick_once();
 drop procedure events.tick();
-drop procedure events_internal.pgt_commit();
+drop procedure events_internal.pgt_pass(bool);
+drop function events_internal.pgt_take_task(text, "interval");
+drop procedure events_internal.pgt_commit(bool);
 drop function events_internal.pgt_check_origin();
 drop function events.after_restore();
 drop function events.detach();
 drop function events.attach();
-drop function events_internal.pgt_note_version();
 drop function events_internal.pgt_watch_consumers();
 drop function events_internal.pgt_trim_leases();
 drop function events.consumer_lag(text);
@@ -184,9 +164,8 @@ drop table events_internal.pgt_tasks;
 drop table events_internal.pgt_version_history;
 drop table events_internal.pgt_origin;
 drop function events_internal.pgt_setting(text);
-drop trigger pgt_settings_check on events.pgt_settings;
-drop function events_internal.pgt_settings_check();
 drop table events.pgt_settings;
+drop function events_internal.pgt_setting_spec();
 drop table events.pgt_extension;
 -- Drops schema events_internal if extension events made it and nothing else lives in it.
 do $do$

@@ -2,105 +2,68 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension events did not make.
+-- Refuses, before anything is changed, names that others have.
 do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('events', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, false
+        from (values
+            ('relation', 'events', array[
                 'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
                 'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
                 'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
                 'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
                 'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
-            ]::name[], false)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('events', array[
+            ]::name[]),
+            ('routine', 'events', array[
                 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
                 'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
                 'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
-            ]::name[], false)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'events'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: events in events)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+            ]::name[])
+        ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
         union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
-        union all
-        select 'publication', quote_ident(p.pubname), p.pubowner, false
+        select p.tableoid, p.oid, p.oid, p.pubowner, false
         from pg_catalog.pg_publication p
         where p.pubname in ('events_outbox_shop_events', 'events_outbox_account_events')
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('events.pgt_extension')
-    )
-    order by t.name <> 'events.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: events in events)'), 0) = 0
+    order by i.identity <> 'events.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'events')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = v_found.kind || ' already exists: ' || v_found.name,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: events in events).'
-                when v_found.name = 'events.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
+    end if;
 end;
 $do$;
 
--- ================================================================================================================
--- Shared: the same for all objects of a kind
--- ================================================================================================================
+-- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema events for extension events, unless it is there.
 do $do$
@@ -127,85 +90,52 @@ create table events.pgt_extension (
 comment on table events.pgt_extension is
     'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
 
--- Settings of extension events, changed by its owner with update; spec_value is what the spec says.
+-- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- From settings in the spec.
+create function events_internal.pgt_setting_spec()
+    returns table (name text, value text, at_least integer, in_session boolean)
+    language sql
+    immutable
+as $function$
+    values
+        ('outbox_enabled', 'on', null, true),
+        ('outbox_retention_hours', '24', 0, false),
+        ('outbox_drain_batch_size', '10000', 1, true),
+        ('outbox_inline_threshold_rows', '10000', 0, true),
+        ('outbox_claim_check_batch_size', '1000', 1, true),
+        ('outbox_drain_interval_seconds', '60', 1, true),
+        ('outbox_storage_critical_mb', '1024', 1, true),
+        ('outbox_skip_empty_delta', 'on', null, true),
+        ('outbox_force_retention', 'off', null, false),
+        ('consumer_dead_threshold_hours', '24', 1, false),
+        ('consumer_stale_offset_threshold_days', '7', 1, false),
+        ('consumer_cleanup_enabled', 'on', null, false),
+        ('inbox_enabled', 'on', null, true),
+        ('inbox_processed_retention_hours', '72', 0, false),
+        ('inbox_dlq_retention_hours', '0', 0, false),
+        ('inbox_drain_batch_size', '1000', 1, true),
+        ('inbox_drain_interval_seconds', '60', 1, true),
+        ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
+        ('ordering_gap_alert_seconds', '30', 1, true)
+$function$;
+
+-- Settings of extension events, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table events.pgt_settings (
     name       text not null primary key,
     value      text not null,
-    spec_value text
+    spec_value text not null,
+    at_least   integer,
+    constraint value_is_on_off_or_a_number_from_at_least check (case
+        when at_least is null then value in ('on', 'off')
+        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
+        else false
+    end)
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says. '
-    '(Sluice: events in events)';
+comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says, '
+    'at_least as in pgt_setting_spec(). (Sluice: events in events)';
 
--- Refuses settings that no code reads and values that it could not read.
--- Reads and writes nothing.
-create function events_internal.pgt_settings_check()
-    returns trigger
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_least integer;
-begin
-    case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
-            'inbox_enabled') then
-            if new.value not in ('on', 'off') then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table events.pgt_settings.',
-                    hint = 'The value is on or off.';
-            end if;
-        when new.name in ('outbox_retention_hours',
-            'outbox_drain_batch_size',
-            'outbox_inline_threshold_rows',
-            'outbox_claim_check_batch_size',
-            'outbox_drain_interval_seconds',
-            'outbox_storage_critical_mb',
-            'consumer_dead_threshold_hours',
-            'consumer_stale_offset_threshold_days',
-            'inbox_processed_retention_hours',
-            'inbox_dlq_retention_hours',
-            'inbox_drain_batch_size',
-            'inbox_drain_interval_seconds',
-            'inbox_dlq_alert_max_per_refresh',
-            'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
-                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
-                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
-            if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table events.pgt_settings.',
-                    hint = 'The value is a whole number from ' || v_least || ' to 2147483647.';
-            end if;
-        else
-            raise exception using
-                errcode = '22023',
-                message = 'unknown setting: ' || new.name,
-                detail = 'In table events.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
-                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
-                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
-                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
-                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
-                    'ordering_gap_alert_seconds.';
-    end case;
-    return new;
-end;
-$function$;
-
--- Keeps pgt_settings readable for the code that depends on it.
-create trigger pgt_settings_check
-    before insert or update on events.pgt_settings
-    for each row
-    execute function events_internal.pgt_settings_check();
-
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
--- spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
--- From settings in the spec.
 create function events_internal.pgt_setting(p_name text)
     returns text
     language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
@@ -213,41 +143,18 @@ create function events_internal.pgt_setting(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    return coalesce(
-        case
-            -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
-                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
-                'consumer_cleanup_enabled')
-            -- Nobody checks it when it is set: what no code could read is passed over.
-            then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
-                    'inbox_enabled') then '^(?:on|off)$'
-                else '^[0-9]{1,9}$'
-            end)
-        end,
-        (select s.value from events.pgt_settings s where s.name = p_name),
-        case p_name
-            when 'outbox_enabled' then 'on'
-            when 'outbox_retention_hours' then '24'
-            when 'outbox_drain_batch_size' then '10000'
-            when 'outbox_inline_threshold_rows' then '10000'
-            when 'outbox_claim_check_batch_size' then '1000'
-            when 'outbox_drain_interval_seconds' then '60'
-            when 'outbox_storage_critical_mb' then '1024'
-            when 'outbox_skip_empty_delta' then 'on'
-            when 'outbox_force_retention' then 'off'
-            when 'consumer_dead_threshold_hours' then '24'
-            when 'consumer_stale_offset_threshold_days' then '7'
-            when 'consumer_cleanup_enabled' then 'on'
-            when 'inbox_enabled' then 'on'
-            when 'inbox_processed_retention_hours' then '72'
-            when 'inbox_dlq_retention_hours' then '0'
-            when 'inbox_drain_batch_size' then '1000'
-            when 'inbox_drain_interval_seconds' then '60'
-            when 'inbox_dlq_alert_max_per_refresh' then '10'
-            when 'ordering_gap_alert_seconds' then '30'
-        end
+    return (
+        select coalesce(
+                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   case when d.in_session then substring(
+                       current_setting('pg_trickle.' || p_name, true)
+                       from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+                   ) end,
+                   (select s.value from events.pgt_settings s where s.name = p_name),
+                   d.value
+               )
+        from events_internal.pgt_setting_spec() d
+        where d.name = p_name
     );
 end;
 $function$;
@@ -267,9 +174,7 @@ create table events_internal.pgt_origin (
 
 -- The versions of extension events that were installed in this database, one row each, in the order of no.
 --
--- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
---
--- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
 create table events_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
@@ -2537,49 +2442,11 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Adds the installed version to the history of versions, unless it is the last one there.
--- Reads pgt_extension; writes pgt_version_history.
---
--- Who installs may say by which way, in setting sluice.way of the transaction.
-create function events_internal.pgt_note_version()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
-    v_tle boolean := false;
-begin
-    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
-        -- By format, as most databases have no such function.
-        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'events';
-    end if;
-    insert into events_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when v_way is not null then v_way
-               when e.flavour = 'plain' then 'migration'
-               when v_tle then 'tle'
-               else 'extension'
-           end,
-           e.installed_at
-    from events.pgt_extension e
-    left join (
-        select l.no, l.version, l.digest
-        from events_internal.pgt_version_history l
-        order by l.no desc
-        limit 1
-    ) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-end;
-$function$;
-
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+-- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
+-- that it inserted would collide with restored ones.
 create function events.attach()
     returns void
     language plpgsql
@@ -2587,48 +2454,43 @@ create function events.attach()
 as $function$
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
-    insert into events.pgt_settings as s (name, value, spec_value)
-    values
-        ('outbox_enabled', 'on', 'on'),
-        ('outbox_retention_hours', '24', '24'),
-        ('outbox_drain_batch_size', '10000', '10000'),
-        ('outbox_inline_threshold_rows', '10000', '10000'),
-        ('outbox_claim_check_batch_size', '1000', '1000'),
-        ('outbox_drain_interval_seconds', '60', '60'),
-        ('outbox_storage_critical_mb', '1024', '1024'),
-        ('outbox_skip_empty_delta', 'on', 'on'),
-        ('outbox_force_retention', 'off', 'off'),
-        ('consumer_dead_threshold_hours', '24', '24'),
-        ('consumer_stale_offset_threshold_days', '7', '7'),
-        ('consumer_cleanup_enabled', 'on', 'on'),
-        ('inbox_enabled', 'on', 'on'),
-        ('inbox_processed_retention_hours', '72', '72'),
-        ('inbox_dlq_retention_hours', '0', '0'),
-        ('inbox_drain_batch_size', '1000', '1000'),
-        ('inbox_drain_interval_seconds', '60', '60'),
-        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
-        ('ordering_gap_alert_seconds', '30', '30')
+    insert into events.pgt_settings as s (name, value, spec_value, at_least)
+    select d.name, d.value, d.value, d.at_least
+    from events_internal.pgt_setting_spec() d
     on conflict (name) do update
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
-            spec_value = excluded.spec_value
-        where s.spec_value is distinct from excluded.spec_value;
-
-    insert into events_internal.pgt_origin (system_identifier, database_oid, attached)
+            spec_value = excluded.spec_value,
+            at_least = excluded.at_least
+        where (s.spec_value, s.at_least) is distinct from (excluded.spec_value, excluded.at_least);
+    insert into events_internal.pgt_origin as o (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
-    from pg_control_system() c, pg_database d, events.pgt_extension e
+    from events.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database()
-    on conflict (only_row) do nothing;
-    update events_internal.pgt_origin o
-    set attached = e.digest, row_xmin = null
-    from events.pgt_extension e
-    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
+    on conflict (only_row) do update
+        set attached = excluded.attached, row_xmin = null
+        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
     update events_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform events_internal.pgt_note_version();
-    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due) values ('shop_events', false) on conflict (outbox_name) do
-        nothing;
+    insert into events_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
+               when e.flavour = 'plain' then 'migration'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'events.control')
+                   then 'tle' -- which keeps control files as functions
+               else 'extension'
+           end,
+           e.installed_at
+    from events.pgt_extension e
+    left join (select l.* from events_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due)
+    values ('shop_events', false)
+    on conflict (outbox_name) do nothing;
     perform events_internal.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
-    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due) values ('account_events', false) on conflict (outbox_name)
-        do nothing;
+    insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due)
+    values ('account_events', false)
+    on conflict (outbox_name) do nothing;
     perform events_internal.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
     insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
     values ('shipping', 'shop_events', 'earliest', 10, 0),
@@ -2643,7 +2505,7 @@ comment on function events.attach() is 'Creates what stands on users'' tables an
     'the spec, and where we are. (Sluice: events in events)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks events_internal.pgt_origin.
+-- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function events.detach()
     returns void
     language plpgsql
@@ -2653,20 +2515,7 @@ as $function$
 declare
     v_found record;
 begin
-    -- Not while another session attaches or detaches.
-    lock table events_internal.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
-    for v_found in
-        select t.tgname, t.tgrelid::regclass as on_table
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'events_internal'::regnamespace
-          and not t.tgisinternal
-          and t.tgparentid = 0 -- a partition's own; others go with the table's
-    loop
-        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
-    end loop;
+    lock table events_internal.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select distinct p.pubname
         from pg_publication p
@@ -2717,69 +2566,77 @@ declare
     v_known    boolean;
     v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from events_internal.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known and v_attached then
-        return;
-    end if;
-
-    -- One session does it; the others wait here, and find it done.
-    lock table events_internal.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from events_internal.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known is null or v_known and v_attached is not true then
-        perform events.attach();
-    elsif not v_known then
+    for v_look in 1..2 loop
+        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
+               o.attached = e.digest
+        into v_known, v_attached
+        from events_internal.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database();
+        if v_known and v_attached then
+            return;
+        end if;
+        -- One session does it; the others wait here, look again and find it done.
+        lock table events_internal.pgt_origin in share row exclusive mode;
+    end loop;
+    if not v_known then
         perform events.after_restore();
+    else
+        perform events.attach();
     end if;
 end;
 $function$;
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
--- done meanwhile.
--- Reads and writes nothing.
-create procedure events_internal.pgt_commit()
+-- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+create procedure events_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
 begin
-    commit;
-    set transaction isolation level read committed;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
 end;
 $procedure$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
--- at once.
--- Reads and writes everything of extension events; notifies pg_trickle_alert.
---
--- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
--- rights: a procedure with either may not commit.
-create procedure events.tick()
+-- Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did.
+-- Writes pgt_tasks.
+create function events_internal.pgt_take_task(p_task text, p_every interval)
+    returns boolean
     language plpgsql
-as $procedure$
-declare
-    v_batch    integer;
-    v_rows     bigint;
+    set search_path = pg_catalog, pg_temp
+as $function$
 begin
-    call events_internal.pgt_commit();
-    perform events_internal.pgt_check_origin();
-    call events_internal.pgt_commit();
-
-    -- Outboxes and consumer groups: notifications, alerts, the lease log.
     update events_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
         from events_internal.pgt_tasks d
-        where d.task = 'consumer groups'
+        where d.task = p_task and d.last_run_at not between clock_timestamp() - p_every and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
-    if found then
+    return found;
+end;
+$function$;
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Reads and writes everything of extension events; notifies pg_trickle_alert.
+--
+-- No SET clause, and the caller's rights: a procedure with either may not commit.
+create procedure events_internal.pgt_pass(p_commits boolean)
+    language plpgsql
+as $procedure$
+declare
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
+    v_name     text;
+    v_task     text;
+    v_batch    integer;
+    v_interval interval;
+    v_rows     bigint;
+begin
+    call events_internal.pgt_commit(p_commits);
+    perform events_internal.pgt_check_origin();
+    call events_internal.pgt_commit(p_commits);
+    if events_internal.pgt_take_task('consumer groups', '0') then
         begin
             perform events_internal.pgt_watch_outboxes();
             perform events_internal.pgt_watch_consumers();
@@ -2789,157 +2646,54 @@ begin
             raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
         end;
     end if;
-    call events_internal.pgt_commit();
+    call events_internal.pgt_commit(p_commits);
     v_batch := greatest(1, events_internal.pgt_setting('outbox_drain_batch_size')::integer);
-
-    -- Outbox shop_events: retention, in batches.
-    update events_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events_internal.pgt_tasks d
-        where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        call events_internal.pgt_commit();
-        loop
-            begin
-                v_rows := events_internal.pgt_outbox_drain('shop_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
-                raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
-            end;
-            call events_internal.pgt_commit();
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-    call events_internal.pgt_commit();
-
-    -- Outbox account_events: retention, in batches.
-    update events_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events_internal.pgt_tasks d
-        where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        call events_internal.pgt_commit();
-        loop
-            begin
-                v_rows := events_internal.pgt_outbox_drain('account_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
-                raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
-            end;
-            call events_internal.pgt_commit();
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-    call events_internal.pgt_commit();
+    v_interval := make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8);
+    foreach v_name in array array(select o.outbox_name from events_internal.pgt_outboxes o order by o.outbox_name collate "C") loop
+        v_task := 'retention of outbox ' || v_name;
+        if events_internal.pgt_take_task(v_task, v_interval) then
+            for v_round in 1..v_rounds loop
+                call events_internal.pgt_commit(p_commits);
+                begin
+                    v_rows := events_internal.pgt_outbox_drain(v_name, v_batch);
+                exception when others then
+                    v_rows := 0;
+                    update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
+                    raise warning using message = 'outbox ' || v_name || ': ' || left(sqlerrm, 1000);
+                end;
+                exit when v_rows < v_batch;
+            end loop;
+        end if;
+        call events_internal.pgt_commit(p_commits);
+    end loop;
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
-    'it goes; several sessions may call it at once. (Sluice: events in events)';
+
+-- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+create procedure events.tick()
+    language plpgsql
+as $procedure$
+begin
+    call events_internal.pgt_pass(true);
+end;
+$procedure$;
+comment on procedure events.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
+    'passes over what another is doing. (Sluice: events in events)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Reads and writes everything of extension events; notifies pg_trickle_alert.
 create function events.tick_once()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_batch    integer;
-    v_rows     bigint;
 begin
-    perform events_internal.pgt_check_origin();
-
-    -- Outboxes and consumer groups: notifications, alerts, the lease log.
-    update events_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events_internal.pgt_tasks d
-        where d.task = 'consumer groups'
-        for update skip locked
-    );
-    if found then
-        begin
-            perform events_internal.pgt_watch_outboxes();
-            perform events_internal.pgt_watch_consumers();
-            perform events_internal.pgt_trim_leases();
-        exception when others then
-            update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
-            raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
-        end;
-    end if;
-    v_batch := greatest(1, events_internal.pgt_setting('outbox_drain_batch_size')::integer);
-
-    -- Outbox shop_events: retention, in batches.
-    update events_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events_internal.pgt_tasks d
-        where d.task = 'retention of outbox shop_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        -- One transaction: a bounded part of the work, the rest waits for the next pass.
-        for v_round in 1..100 loop
-            begin
-                v_rows := events_internal.pgt_outbox_drain('shop_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox shop_events';
-                raise warning using message = 'outbox shop_events: ' || left(sqlerrm, 1000);
-            end;
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
-
-    -- Outbox account_events: retention, in batches.
-    update events_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from events_internal.pgt_tasks d
-        where d.task = 'retention of outbox account_events'
-          and d.last_run_at not between clock_timestamp() -
-              make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8) and clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        -- One transaction: a bounded part of the work, the rest waits for the next pass.
-        for v_round in 1..100 loop
-            begin
-                v_rows := events_internal.pgt_outbox_drain('account_events', v_batch);
-            exception when others then
-                v_rows := 0;
-                update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'retention of outbox account_events';
-                raise warning using message = 'outbox account_events: ' || left(sqlerrm, 1000);
-            end;
-            exit when v_rows < v_batch;
-        end loop;
-    end if;
+    call events_internal.pgt_pass(false);
 end;
 $function$;
 comment on function events.tick_once() is
     'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
 create procedure events.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -2947,11 +2701,11 @@ declare
     v_until timestamptz := clock_timestamp() + p_for;
     v_next  timestamptz := clock_timestamp();
 begin
-    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
+    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
         raise exception using
             errcode = '22023',
             message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
+            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call events.run(''59 seconds'', ''1 second'').';
     end if;
     loop
@@ -2966,11 +2720,9 @@ begin
 end;
 $procedure$;
 comment on procedure events.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: events in events)';
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: events in events)';
 
--- ================================================================================================================
--- Outboxes
--- ================================================================================================================
+-- ==== Outboxes ============================================================================================
 
 -- Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated.
 -- From outboxes.shop_events in the spec.
@@ -3121,7 +2873,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '652761e3984d81cadbe82e94d7e6c0b5', 'plain');
+values ('events', '1.0.0', '1915eb5411c4186b209812eb733698ec', 'plain');
 select events.attach();
 
 commit;

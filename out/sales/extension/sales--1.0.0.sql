@@ -2,96 +2,59 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension sales did not make.
+-- Refuses, before anything is changed, names that others have.
 do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('sales', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, false
+        from (values
+            ('relation', 'sales', array[
                 'pgt_extension', 'pgt_refresh_history', 'pgt_refresh_history_started', 'pgt_stream_tables'
-            ]::name[], false)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('sales', array[
+            ]::name[]),
+            ('routine', 'sales', array[
                 'after_restore', 'attach', 'check_stream_table', 'detach', 'explain_st', 'get_refresh_history', 'pgt_status',
                 'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
-            ]::name[], false)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'sales'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: sales in sales)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+            ]::name[])
+        ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
-        union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('sales.pgt_extension')
-    )
-    order by t.name <> 'sales.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: sales in sales)'), 0) = 0
+    order by i.identity <> 'sales.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'sales')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'sales', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = v_found.kind || ' already exists: ' || v_found.name,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: sales in sales).'
-                when v_found.name = 'sales.pgt_extension' then 'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
+    end if;
 end;
 $do$;
 
--- ================================================================================================================
--- Shared: the same for all objects of a kind
--- ================================================================================================================
+-- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema sales for extension sales, unless it is there.
 do $do$
@@ -134,9 +97,7 @@ select pg_catalog.pg_extension_config_dump('sales_internal.pgt_origin', '');
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no.
 --
--- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
---
--- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
 create table sales_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
@@ -156,27 +117,8 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
--- Reads pgt_origin.
-create function sales_internal.pgt_restored()
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select exists (
-        select
-        from sales_internal.pgt_origin o, pg_control_system() c, pg_database d
-        where d.datname = current_database()
-          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
-    )
-$function$;
-
--- Whether extension sales made a relation: it is in the internal schema, or its comment has the mark and its owner is the extension's.
--- Reads pg_class, pg_description.
---
--- p_over: tables that stream tables are views on; a view that reads one is known by that, as users may comment on it.
-create function sales_internal.pgt_is_own(p_relation regclass, p_over text[] default '{}')
+-- Whether extension sales made a relation: it is in the internal schema, or a view that reads what is there.
+create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
     stable
@@ -186,74 +128,47 @@ as $function$
         select
         from pg_class c
         join pg_class o on o.oid = 'sales_internal.pgt_origin'::regclass
-        where c.oid = p_relation
-          and (c.relnamespace = o.relnamespace or c.relowner = o.relowner and
-              strpos(obj_description(c.oid, 'pg_class'), '(Sluice: sales in sales)') > 0)
-    ) or exists (
-        select
-        from unnest(p_over) v (name)
-        join pg_depend d on d.refclassid = 'pg_class'::regclass and d.refobjid = to_regclass(v.name) and d.classid = 'pg_rewrite'::regclass
-        join pg_rewrite r on r.oid = d.objid
-        where r.ev_class = p_relation
+        where c.oid = p_relation and (
+            c.relnamespace = o.relnamespace
+            or exists (
+                select
+                from pg_rewrite r
+                join pg_depend d on d.classid = r.tableoid and d.objid = r.oid and d.refclassid = c.tableoid
+                join pg_class i on i.oid = d.refobjid
+                where r.ev_class = c.oid and i.relnamespace = o.relnamespace
+            )
+        )
     )
 $function$;
 
--- Marks a table or view as made by extension sales.
--- Writes its comment.
-create function sales_internal.pgt_adopt(p_relation regclass)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if (select c.relkind from pg_class c where c.oid = p_relation) = 'v' then
-        execute format('comment on view %s is %L', p_relation, '(Sluice: sales in sales)');
-    else
-        execute format('comment on table %s is %L', p_relation, '(Sluice: sales in sales)');
-    end if;
-end;
-$function$;
-
 -- Whether a relation in a schema of users is missing. One that extension sales did not make is an error: it is neither used nor replaced.
--- Reads pg_class, pgt_origin.
---
--- p_over: as pgt_is_own has it.
---
--- A dump without comments has no marks: until after_restore() has run, what has the name is taken for ours, and marked.
-create function sales_internal.pgt_missing(p_relation text, variadic p_over text[] default '{}')
+create function sales_internal.pgt_missing(p_relation text)
     returns boolean
     language plpgsql
+    stable
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
-    v_owner    regrole := coalesce(
-        (select c.relowner from pg_class c where c.oid = v_relation),
-            (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
-    )::regrole;
 begin
     if v_relation is null and to_regtype(p_relation) is null then
         return true;
-    elsif sales_internal.pgt_is_own(v_relation, p_over) then
-        return false;
-    elsif sales_internal.pgt_restored() then
-        perform sales_internal.pgt_adopt(v_relation);
+    elsif sales_internal.pgt_is_own(v_relation) then
         return false;
     end if;
     raise exception using
         errcode = '42710',
         message = 'relation already exists: ' || p_relation,
-        detail = format('It is of role %s, and extension %s did not make it.', v_owner, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec. If it is one that Sluice made, end its '
-            'comment with (Sluice: sales in sales).';
+        detail = format('It is of role %s, and extension %s did not make it.', coalesce(
+            (select c.relowner from pg_class c where c.oid = v_relation),
+                (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+        )::regrole, 'sales'),
+        hint = 'Rename or drop it, or give what would have its name another name in the spec.';
 end;
 $function$;
 
 -- Drops a table or view, if it is there and extension sales made it.
--- Reads pg_class.
---
--- p_over: as pgt_is_own has it.
-create function sales_internal.pgt_drop_own(p_relation text, variadic p_over text[] default '{}')
+create function sales_internal.pgt_drop_own(p_relation text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -261,15 +176,13 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if not sales_internal.pgt_is_own(v_relation, p_over) and not sales_internal.pgt_restored() then
-        if v_relation is not null then
-            raise notice '% stays: extension % did not make it', p_relation, 'sales';
-        end if;
+    if v_relation is null then
         return;
-    end if;
-    if (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
+    elsif not sales_internal.pgt_is_own(v_relation) then
+        raise notice '% stays: extension % did not make it', p_relation, 'sales';
+    elsif (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
         execute format('drop view %s', v_relation);
-    elsif v_relation is not null then
+    else
         execute format('drop table %s', v_relation);
     end if;
 end;
@@ -1865,7 +1778,7 @@ begin
             where x.indrelid = to_regclass(c.rows_table) and r.relname = i.name
         )
     );
-    if sales_internal.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table) then
+    if sales_internal.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name)) then
         v_statements := v_statements
             || concat(format(e'create view %I.%I as\nselect %s\nfrom %s r', c.pgt_schema, c.pgt_name, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
@@ -1897,7 +1810,7 @@ declare
     c sales_internal.pgt_stream_table_config;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table);
+    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name));
     perform sales_internal.pgt_drop_own(r.name) from unnest(array[c.rows_table, c.old_rows_table]) r (name);
 end;
 $function$;
@@ -2060,8 +1973,7 @@ begin
     if v_dependents is not null then
         perform sales_internal.pgt_raise_dependents(p_stream_table, v_dependents);
     end if;
-    if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not
-        sales_internal.pgt_missing(v_table, c.rows_table) then
+    if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_table) then
         execute format('alter table %s rename to %I', c.rows_table::regclass, (parse_ident(c.old_rows_table))[2]);
         for v_index in
             select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.old_rows_table)
@@ -2097,7 +2009,7 @@ begin
         return;
     end if;
     v_again := sales_internal.pgt_grants_on(p_stream_table);
-    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name), c.old_rows_table);
+    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name));
     perform sales_internal.pgt_drop_own(c.old_rows_table);
     perform sales_internal.pgt_attach_stream_table(p_stream_table);
     foreach v_each in array v_again loop
@@ -3061,49 +2973,11 @@ end;
 $function$;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
--- Adds the installed version to the history of versions, unless it is the last one there.
--- Reads pgt_extension; writes pgt_version_history.
---
--- Who installs may say by which way, in setting sluice.way of the transaction.
-create function sales_internal.pgt_note_version()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
-    v_tle boolean := false;
-begin
-    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
-        -- By format, as most databases have no such function.
-        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'sales';
-    end if;
-    insert into sales_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when v_way is not null then v_way
-               when e.flavour = 'plain' then 'migration'
-               when v_tle then 'tle'
-               else 'extension'
-           end,
-           e.installed_at
-    from sales.pgt_extension e
-    left join (
-        select l.no, l.version, l.digest
-        from sales_internal.pgt_version_history l
-        order by l.no desc
-        limit 1
-    ) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-end;
-$function$;
-
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_origin, pgt_version_history.
 --
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+-- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
+-- that it inserted would collide with restored ones.
 --
 -- p_fill: fill new stream tables in immediate mode while writers of their sources wait until the transaction ends. Otherwise triggers
 -- only log until pgt_fill() or tick() has filled them.
@@ -3115,27 +2989,34 @@ as $function$
 declare
     v_table sales_internal.pgt_stream_table_config;
 begin
-    insert into sales_internal.pgt_origin (system_identifier, database_oid, attached)
+    insert into sales_internal.pgt_origin as o (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
-    from pg_control_system() c, pg_database d, sales.pgt_extension e
+    from sales.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database()
-    on conflict (only_row) do nothing;
-    update sales_internal.pgt_origin o
-    set attached = e.digest, row_xmin = null
-    from sales.pgt_extension e
-    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
+    on conflict (only_row) do update
+        set attached = excluded.attached, row_xmin = null
+        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
     update sales_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform sales_internal.pgt_note_version();
+    insert into sales_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
+               when e.flavour = 'plain' then 'migration'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'sales.control')
+                   then 'tle' -- which keeps control files as functions
+               else 'extension'
+           end,
+           e.installed_at
+    from sales.pgt_extension e
+    left join (select l.* from sales_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
     -- sales.large_orders: triggers log, or keep them up to date.
-    if p_fill then
-        update sales_internal.pgt_stream_table_state s set logged = false where s.stream_table in ('sales.large_orders') and s.logged;
-    else
-        update sales_internal.pgt_stream_table_state s
-        set logged = true
-        where s.stream_table in ('sales.large_orders') and not s.logged
-          and not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and f.seen is
-              not null);
-    end if;
+    update sales_internal.pgt_stream_table_state s
+    set logged = not p_fill
+    where s.stream_table in ('sales.large_orders') and s.logged = p_fill
+      and (p_fill or not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and
+          f.seen is not null));
     if found then
         update sales_internal.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
     end if;
@@ -3174,7 +3055,7 @@ comment on function sales.attach(bool) is
     'sales in sales)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks sales_internal.pgt_origin.
+-- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
     language plpgsql
@@ -3184,9 +3065,7 @@ as $function$
 declare
     v_found record;
 begin
-    -- Not while another session attaches or detaches.
-    lock table sales_internal.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
+    lock table sales_internal.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
@@ -3213,9 +3092,11 @@ begin
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
     perform sales_internal.pgt_drop_stream_table(d.stream_table)
     from (select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) d;
-    perform sales_internal.pgt_drop_own(c.change_log) from sales_internal.pgt_source_config c;
-    drop view if exists sales_internal.absent_public_orders;
-    drop table if exists sales_internal.pending_public_orders;
+    perform sales_internal.pgt_drop_own(c.change_log)
+    from sales_internal.pgt_source_config c
+    where c.change_log is not null;
+    perform sales_internal.pgt_drop_own('sales_internal.absent_public_orders');
+    perform sales_internal.pgt_drop_own('sales_internal.pending_public_orders');
 end;
 $function$;
 comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did '
@@ -3271,130 +3152,120 @@ declare
     v_known    boolean;
     v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from sales_internal.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known and v_attached then
-        return;
-    end if;
-
-    -- One session does it; the others wait here, and find it done.
-    lock table sales_internal.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from sales_internal.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known is null or v_known and v_attached is not true then
-        perform sales.attach(false);
-    elsif not v_known then
+    for v_look in 1..2 loop
+        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
+               o.attached = e.digest
+        into v_known, v_attached
+        from sales_internal.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database();
+        if v_known and v_attached then
+            return;
+        end if;
+        -- One session does it; the others wait here, look again and find it done.
+        lock table sales_internal.pgt_origin in share row exclusive mode;
+    end loop;
+    if not v_known then
         perform sales.after_restore();
+    else
+        perform sales.attach(false);
     end if;
 end;
 $function$;
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
--- done meanwhile.
--- Reads and writes nothing.
-create procedure sales_internal.pgt_commit()
+-- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+create procedure sales_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
 begin
-    commit;
-    set transaction isolation level read committed;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
 end;
 $procedure$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
--- at once.
--- Reads and writes everything of extension sales; notifies pg_trickle_alert.
---
--- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
--- rights: a procedure with either may not commit.
-create procedure sales.tick()
+-- Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did.
+-- Writes pgt_tasks.
+create function sales_internal.pgt_take_task(p_task text, p_every interval)
+    returns boolean
     language plpgsql
-as $procedure$
-declare
-    v_table    text;
+    set search_path = pg_catalog, pg_temp
+as $function$
 begin
-    call sales_internal.pgt_commit();
-    perform sales_internal.pgt_check_origin();
-    call sales_internal.pgt_commit();
-    call sales_internal.pgt_fill_immediate();
-    call sales_internal.pgt_commit();
-    perform sales_internal.pgt_watch_sources();
-    call sales_internal.pgt_commit();
-    foreach v_table in array sales_internal.pgt_refresh_order() loop
-        perform sales_internal.pgt_tick(v_table, false);
-        call sales_internal.pgt_commit();
-    end loop;
-    perform sales_internal.pgt_prune();
-    call sales_internal.pgt_commit();
-
-    -- The refresh history: retention, in batches.
     update sales_internal.pgt_tasks t
     set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
     where t.task = (
         select d.task
         from sales_internal.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
-            clock_timestamp()
+        where d.task = p_task and d.last_run_at not between clock_timestamp() - p_every and clock_timestamp() -- or the clock was set back
         for update skip locked
     );
-    if found then
-        loop
-            call sales_internal.pgt_commit();
+    return found;
+end;
+$function$;
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Reads and writes everything of extension sales; notifies pg_trickle_alert.
+--
+-- No SET clause, and the caller's rights: a procedure with either may not commit.
+create procedure sales_internal.pgt_pass(p_commits boolean)
+    language plpgsql
+as $procedure$
+declare
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
+    v_table    text;
+begin
+    call sales_internal.pgt_commit(p_commits);
+    perform sales_internal.pgt_check_origin();
+    call sales_internal.pgt_commit(p_commits);
+    if p_commits then
+        call sales_internal.pgt_fill_immediate();
+    elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+        perform sales.attach(); -- what is being filled cannot wait here for another transaction: writers do
+    end if;
+    call sales_internal.pgt_commit(p_commits);
+    perform sales_internal.pgt_watch_sources();
+    call sales_internal.pgt_commit(p_commits);
+    foreach v_table in array sales_internal.pgt_refresh_order() loop
+        perform sales_internal.pgt_tick(v_table, false);
+        call sales_internal.pgt_commit(p_commits);
+    end loop;
+    perform sales_internal.pgt_prune();
+    call sales_internal.pgt_commit(p_commits);
+    if sales_internal.pgt_take_task('refresh history: retention', '1 minute') then
+        for v_round in 1..v_rounds loop
+            call sales_internal.pgt_commit(p_commits);
             exit when sales_internal.pgt_trim_history(1000) < 1000;
         end loop;
     end if;
-    call sales_internal.pgt_commit();
+    call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as '
-    'it goes; several sessions may call it at once. (Sluice: sales in sales)';
+
+-- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+create procedure sales.tick()
+    language plpgsql
+as $procedure$
+begin
+    call sales_internal.pgt_pass(true);
+end;
+$procedure$;
+comment on procedure sales.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
+    'passes over what another is doing. (Sluice: sales in sales)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Reads and writes everything of extension sales; notifies pg_trickle_alert.
 create function sales.tick_once()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_table    text;
 begin
-    perform sales_internal.pgt_check_origin();
-    if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        -- What is being filled cannot wait here for another transaction: writers do.
-        perform sales.attach();
-    end if;
-    perform sales_internal.pgt_watch_sources();
-    foreach v_table in array sales_internal.pgt_refresh_order() loop
-        perform sales_internal.pgt_tick(v_table, false);
-    end loop;
-    perform sales_internal.pgt_prune();
-
-    -- The refresh history: retention, in batches.
-    update sales_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from sales_internal.pgt_tasks d
-        where d.task = 'refresh history: retention' and d.last_run_at not between clock_timestamp() - interval '1 minute' and
-            clock_timestamp()
-        for update skip locked
-    );
-    if found then
-        perform sales_internal.pgt_trim_history(10000);
-    end if;
+    call sales_internal.pgt_pass(false);
 end;
 $function$;
 comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
 create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -3402,11 +3273,11 @@ declare
     v_until timestamptz := clock_timestamp() + p_for;
     v_next  timestamptz := clock_timestamp();
 begin
-    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
+    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
         raise exception using
             errcode = '22023',
             message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
+            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call sales.run(''59 seconds'', ''1 second'').';
     end if;
     loop
@@ -3421,11 +3292,9 @@ begin
 end;
 $procedure$;
 comment on procedure sales.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: sales in sales)';
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: sales in sales)';
 
--- ================================================================================================================
--- Sources
--- ================================================================================================================
+-- ==== Sources =============================================================================================
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
@@ -4338,9 +4207,7 @@ begin
 end;
 $function$;
 
--- ================================================================================================================
--- Stream tables
--- ================================================================================================================
+-- ==== Stream tables =======================================================================================
 
 -- The last transaction that filled sales.large_orders; any snapshot sees it.
 create sequence sales_internal.large_orders_last_xid as bigint cache 1;
@@ -5137,4 +5004,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '00085b35dd87abb6a8d93f996e087e47', 'extension');
+values ('sales', '1.0.0', 'c6c2aec7ef7fbb24f19f0c220b5cc0bb', 'extension');

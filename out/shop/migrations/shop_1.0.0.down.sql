@@ -7,89 +7,67 @@ do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('pgtrickle', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, w.replaced
+        from (values
+            ('relation', 'pgtrickle', array[
                 'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
                 'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
                 'pgt_settings'
-            ]::name[], true)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('pgtrickle', array[
+            ]::name[], true),
+            ('routine', 'pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
                 'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
                 'resume_inbox', 'run', 'tick', 'tick_once'
             ]::name[], true)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'shop'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: shop in pgtrickle)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+        ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
-        union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+              and not w.replaced
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('pgtrickle.pgt_extension')
-    )
-    order by t.name <> 'pgtrickle.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: shop in pgtrickle)'), 0) = 0
+      and not exists (
+          select
+          from pg_catalog.pg_depend d
+          join pg_catalog.pg_extension x on x.oid = d.refobjid
+          where d.classid = t.classid and d.objid = t.marked and d.refclassid = x.tableoid and d.deptype = 'e' and x.extname = 'shop'
+      )
+      and (not t.replaced or strpos(pg_catalog.obj_description(to_regclass('pgtrickle.pgt_extension'), 'pg_class'),
+          '(Sluice: shop in pgtrickle)') > 0)
+    order by i.identity <> 'pgtrickle.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'shop')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'shop', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = format(case when v_found.replaced then '%1$s was not made by extension %3$s: %2$s' else '%s already exists: %s' end,
+                v_found.kind, v_found.name, 'shop'),
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
+            hint = case
                 when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
                     '(Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then
-                    'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+                else 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.'
+            end;
+    end if;
 end;
 $do$;
 
@@ -98,9 +76,6 @@ select pgtrickle.detach();
 drop view pgtrickle.payments_stats;
 drop view pgtrickle.payments_dlq;
 drop view pgtrickle.payments_pending;
-drop function pgtrickle_internal.payments_mark_failed(text, text);
-drop function pgtrickle_internal.payments_mark_processed(text);
-drop function pgtrickle_internal.payments_receive(text, text, jsonb, text, text, text, timestamptz);
 drop function pgtrickle_internal.payments_claim(int4, int4, int4);
 drop trigger sluice_applied on pgtrickle.payments;
 drop trigger sluice_truncated on pgtrickle.payments;
@@ -119,9 +94,6 @@ drop table pgtrickle.payments;
 drop view pgtrickle.order_events_stats;
 drop view pgtrickle.order_events_dlq;
 drop view pgtrickle.order_events_pending;
-drop function pgtrickle_internal.order_events_mark_failed(text, text);
-drop function pgtrickle_internal.order_events_mark_processed(text);
-drop function pgtrickle_internal.order_events_receive(text, text, jsonb, text, text, text, timestamptz);
 drop function pgtrickle_internal.order_events_claim(int4, int4, int4);
 drop trigger sluice_applied on pgtrickle.order_events;
 drop trigger sluice_truncated on pgtrickle.order_events;
@@ -140,12 +112,13 @@ drop table pgtrickle.order_events;
 drop procedure pgtrickle.run("interval", "interval");
 drop function pgtrickle.tick_once();
 drop procedure pgtrickle.tick();
-drop procedure pgtrickle_internal.pgt_commit();
+drop procedure pgtrickle_internal.pgt_pass(bool);
+drop function pgtrickle_internal.pgt_take_task(text, "interval");
+drop procedure pgtrickle_internal.pgt_commit(bool);
 drop function pgtrickle_internal.pgt_check_origin();
 drop function pgtrickle.after_restore();
 drop function pgtrickle.detach();
 drop function pgtrickle.attach();
-drop function pgtrickle_internal.pgt_note_version();
 drop function pgtrickle.inbox_status(text);
 drop function pgtrickle.inbox_status();
 drop function pgtrickle.inbox_health(text);
@@ -161,15 +134,13 @@ drop function pgtrickle.inbox_is_my_partition(text, text, int4, int4);
 drop function pgtrickle_internal.pgt_inbox_tick(text);
 drop function pgtrickle_internal.pgt_inbox_rebuild(text);
 drop function pgtrickle_internal.pgt_inbox_drain(text, int4);
-drop function pgtrickle_internal.pgt_inbox_alert(text);
-drop function pgtrickle_internal.pgt_inbox_audit(text);
 drop function pgtrickle_internal.pgt_inbox_settle(text);
-drop function pgtrickle_internal.pgt_inbox_list(text, timestamptz, timestamptz, timestamptz, timestamptz);
 drop function pgtrickle_internal.pgt_inbox_fold(text);
 drop function pgtrickle_internal.pgt_inbox_summary(text);
 drop function pgtrickle_internal.pgt_inbox_changed();
-drop function pgtrickle_internal.pgt_finish_attempts(text);
 drop function pgtrickle_internal.pgt_count_attempt(text, text, xid, regclass);
+drop function pgtrickle_internal.pgt_processing_us(timestamptz, timestamptz);
+drop function pgtrickle_internal.pgt_is_free(xid, int8, int8, int8);
 drop function pgtrickle_internal.pgt_inbox(text);
 drop sequence pgtrickle_internal.pgt_attempts_7;
 drop sequence pgtrickle_internal.pgt_attempts_6;
@@ -193,9 +164,8 @@ drop table pgtrickle_internal.pgt_tasks;
 drop table pgtrickle_internal.pgt_version_history;
 drop table pgtrickle_internal.pgt_origin;
 drop function pgtrickle_internal.pgt_setting(text);
-drop trigger pgt_settings_check on pgtrickle.pgt_settings;
-drop function pgtrickle_internal.pgt_settings_check();
 drop table pgtrickle.pgt_settings;
+drop function pgtrickle_internal.pgt_setting_spec();
 drop table pgtrickle.pgt_extension;
 -- Drops schema pgtrickle_internal if extension shop made it and nothing else lives in it.
 do $do$

@@ -2,100 +2,62 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension shop did not make.
+-- Refuses, before anything is changed, names that others have.
 do $do$
 declare
     v_found record;
 begin
-    for v_found in
-    with relation (schema_name, names, replaced) as (
-        values
-            ('pgtrickle', array[
+    with taken (classid, objid, marked, owner, replaced) as (
+        select o.*, false
+        from (values
+            ('relation', 'pgtrickle', array[
                 'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
                 'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
                 'pgt_settings'
-            ]::name[], false)
-    ),
-    routine (schema_name, names, replaced) as (
-        values
-            ('pgtrickle', array[
+            ]::name[]),
+            ('routine', 'pgtrickle', array[
                 'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
                 'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
                 'resume_inbox', 'run', 'tick', 'tick_once'
-            ]::name[], false)
-    ),
-    own (classid, objid) as (
-        select d.classid, d.objid
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_extension x on x.oid = d.refobjid
-        where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e' and x.extname = 'shop'
-        union all
-        select d.classoid, d.objoid
-        from pg_catalog.pg_description d
-        where d.objsubid = 0 and strpos(d.description, '(Sluice: shop in pgtrickle)') > 0
-    ),
-    taken (kind, name, owner, replaced) as (
-        select case c.relkind
-                   when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' when 'i' then 'index' when 'I' then
-                       'index'
-                   when 'c' then 'type' when 'f' then 'foreign table' else 'table'
-               end, format('%I.%I', n.nspname, c.relname), c.relowner, w.replaced
-        from relation w
+            ]::name[])
+        ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = any (w.names)
-        -- Indexes, and sequences that a column owns, go by their table.
-        left join pg_catalog.pg_index i on i.indexrelid = c.oid
-        left join pg_catalog.pg_depend s
-            on c.relkind = 'S' and s.classid = 'pg_catalog.pg_class'::regclass and s.objid = c.oid and s.deptype in ('a', 'i') and
-                s.refobjsubid > 0
-        where not exists (
-            select
-            from own o
-            where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = coalesce(i.indrelid, s.refobjid, c.oid)
-        )
-        union all
-        select 'type', format('%I.%I', n.nspname, t.typname), t.typowner, false
-        from relation w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-        where not w.replaced
-        union all
-        select case p.prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end, p.oid::regprocedure::text,
-            p.proowner, w.replaced
-        from routine w
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        join pg_catalog.pg_proc p on p.pronamespace = n.oid and p.proname = any (w.names)
-        where not exists (select from own o where o.classid = 'pg_catalog.pg_proc'::regclass and o.objid = p.oid)
+        cross join lateral (
+            -- Indexes, and sequences that a column owns, go by their table.
+            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            from pg_catalog.pg_class c
+            left join pg_catalog.pg_index i on i.indexrelid = c.oid
+            left join pg_catalog.pg_depend s
+                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
+            union all
+            select t.tableoid, t.oid, t.oid, t.typowner
+            from pg_catalog.pg_type t
+            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
+            union all
+            select p.tableoid, p.oid, p.oid, p.proowner
+            from pg_catalog.pg_proc p
+            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
+        ) o
     )
-    select t.kind, t.name, t.owner::regrole::text as owner, t.replaced
+    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
     from taken t
-    where not t.replaced or exists (
-        select
-        from own o
-        where o.classid = 'pg_catalog.pg_class'::regclass and o.objid = to_regclass('pgtrickle.pgt_extension')
-    )
-    order by t.name <> 'pgtrickle.pgt_extension', t.replaced, t.kind, t.name
+    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
+    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: shop in pgtrickle)'), 0) = 0
+    order by i.identity <> 'pgtrickle.pgt_extension', t.replaced, i.type, i.identity
     limit 1
-    loop
+    into v_found;
+    if found then
         raise exception using
             errcode = '42710',
-            message = case when v_found.kind = 'role' then format('role %s installs extension %s', v_found.name, 'shop')
-                when v_found.replaced then format('%s was not made by extension %s: %s', v_found.kind, 'shop', v_found.name)
-                else format('%s already exists: %s', v_found.kind, v_found.name) end,
+            message = v_found.kind || ' already exists: ' || v_found.name,
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
-            hint = case when v_found.kind = 'role' then 'It has all rights already: name a group role in the spec, or none.'
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: shop in pgtrickle).'
-                when v_found.name = 'pgtrickle.pgt_extension' then
-                    'Another extension is installed there: give this one a schema of its own.'
-                else 'Rename or drop it, or give what would have its name another name in the spec.' end;
-    end loop;
+            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
+    end if;
 end;
 $do$;
 
--- ================================================================================================================
--- Shared: the same for all objects of a kind
--- ================================================================================================================
+-- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema pgtrickle for extension shop, unless it is there.
 do $do$
@@ -122,85 +84,53 @@ create table pgtrickle.pgt_extension (
 comment on table pgtrickle.pgt_extension is
     'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
 
--- Settings of extension shop, changed by its owner with update; spec_value is what the spec says.
+-- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- From settings in the spec.
+create function pgtrickle_internal.pgt_setting_spec()
+    returns table (name text, value text, at_least integer, in_session boolean)
+    language sql
+    immutable
+as $function$
+    values
+        ('outbox_enabled', 'on', null, true),
+        ('outbox_retention_hours', '24', 0, false),
+        ('outbox_drain_batch_size', '10000', 1, true),
+        ('outbox_inline_threshold_rows', '10000', 0, true),
+        ('outbox_claim_check_batch_size', '1000', 1, true),
+        ('outbox_drain_interval_seconds', '60', 1, true),
+        ('outbox_storage_critical_mb', '1024', 1, true),
+        ('outbox_skip_empty_delta', 'on', null, true),
+        ('outbox_force_retention', 'off', null, false),
+        ('consumer_dead_threshold_hours', '24', 1, false),
+        ('consumer_stale_offset_threshold_days', '7', 1, false),
+        ('consumer_cleanup_enabled', 'on', null, false),
+        ('inbox_enabled', 'on', null, true),
+        ('inbox_processed_retention_hours', '72', 0, false),
+        ('inbox_dlq_retention_hours', '0', 0, false),
+        ('inbox_drain_batch_size', '1000', 1, true),
+        ('inbox_drain_interval_seconds', '60', 1, true),
+        ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
+        ('ordering_gap_alert_seconds', '30', 1, true)
+$function$;
+
+-- Settings of extension shop, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table pgtrickle.pgt_settings (
     name       text not null primary key,
     value      text not null,
-    spec_value text
+    spec_value text not null,
+    at_least   integer,
+    constraint value_is_on_off_or_a_number_from_at_least check (case
+        when at_least is null then value in ('on', 'off')
+        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
+        else false
+    end)
 );
 comment on table pgtrickle.pgt_settings is
-    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says. (Sluice: shop in pgtrickle)';
+    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). '
+    '(Sluice: shop in pgtrickle)';
 
--- Refuses settings that no code reads and values that it could not read.
--- Reads and writes nothing.
-create function pgtrickle_internal.pgt_settings_check()
-    returns trigger
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_least integer;
-begin
-    case
-        when new.name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
-            'inbox_enabled') then
-            if new.value not in ('on', 'off') then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table pgtrickle.pgt_settings.',
-                    hint = 'The value is on or off.';
-            end if;
-        when new.name in ('outbox_retention_hours',
-            'outbox_drain_batch_size',
-            'outbox_inline_threshold_rows',
-            'outbox_claim_check_batch_size',
-            'outbox_drain_interval_seconds',
-            'outbox_storage_critical_mb',
-            'consumer_dead_threshold_hours',
-            'consumer_stale_offset_threshold_days',
-            'inbox_processed_retention_hours',
-            'inbox_dlq_retention_hours',
-            'inbox_drain_batch_size',
-            'inbox_drain_interval_seconds',
-            'inbox_dlq_alert_max_per_refresh',
-            'ordering_gap_alert_seconds') then
-            v_least := case when new.name in ('outbox_drain_batch_size', 'outbox_claim_check_batch_size', 'outbox_drain_interval_seconds',
-                'outbox_storage_critical_mb', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
-                'inbox_drain_batch_size', 'inbox_drain_interval_seconds', 'ordering_gap_alert_seconds') then 1 else 0 end;
-            if new.value !~ '^[0-9]{1,10}$' or new.value::bigint not between v_least and 2147483647 then
-                raise exception using
-                    errcode = '22023',
-                    message = 'invalid value for setting ' || new.name || ': ' || new.value,
-                    detail = 'In table pgtrickle.pgt_settings.',
-                    hint = 'The value is a whole number from ' || v_least || ' to 2147483647.';
-            end if;
-        else
-            raise exception using
-                errcode = '22023',
-                message = 'unknown setting: ' || new.name,
-                detail = 'In table pgtrickle.pgt_settings.',
-                hint = 'Settings: outbox_enabled, outbox_skip_empty_delta, outbox_force_retention, consumer_cleanup_enabled, '
-                    'inbox_enabled, outbox_retention_hours, outbox_drain_batch_size, outbox_inline_threshold_rows, '
-                    'outbox_claim_check_batch_size, outbox_drain_interval_seconds, outbox_storage_critical_mb, '
-                    'consumer_dead_threshold_hours, consumer_stale_offset_threshold_days, inbox_processed_retention_hours, '
-                    'inbox_dlq_retention_hours, inbox_drain_batch_size, inbox_drain_interval_seconds, inbox_dlq_alert_max_per_refresh, '
-                    'ordering_gap_alert_seconds.';
-    end case;
-    return new;
-end;
-$function$;
-
--- Keeps pgt_settings readable for the code that depends on it.
-create trigger pgt_settings_check
-    before insert or update on pgtrickle.pgt_settings
-    for each row
-    execute function pgtrickle_internal.pgt_settings_check();
-
--- The value of a setting: of the session or database (pg_trickle.<name>) unless it decides over data, else of pgt_settings, else of the
--- spec.
+-- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
--- From settings in the spec.
 create function pgtrickle_internal.pgt_setting(p_name text)
     returns text
     language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
@@ -208,41 +138,18 @@ create function pgtrickle_internal.pgt_setting(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    return coalesce(
-        case
-            -- Any role can set a session setting: never let one decide what is deleted.
-            when p_name not in ('outbox_retention_hours', 'outbox_force_retention', 'inbox_processed_retention_hours',
-                'inbox_dlq_retention_hours', 'consumer_dead_threshold_hours', 'consumer_stale_offset_threshold_days',
-                'consumer_cleanup_enabled')
-            -- Nobody checks it when it is set: what no code could read is passed over.
-            then substring(current_setting('pg_trickle.' || p_name, true) from case
-                when p_name in ('outbox_enabled', 'outbox_skip_empty_delta', 'outbox_force_retention', 'consumer_cleanup_enabled',
-                    'inbox_enabled') then '^(?:on|off)$'
-                else '^[0-9]{1,9}$'
-            end)
-        end,
-        (select s.value from pgtrickle.pgt_settings s where s.name = p_name),
-        case p_name
-            when 'outbox_enabled' then 'on'
-            when 'outbox_retention_hours' then '24'
-            when 'outbox_drain_batch_size' then '10000'
-            when 'outbox_inline_threshold_rows' then '10000'
-            when 'outbox_claim_check_batch_size' then '1000'
-            when 'outbox_drain_interval_seconds' then '60'
-            when 'outbox_storage_critical_mb' then '1024'
-            when 'outbox_skip_empty_delta' then 'on'
-            when 'outbox_force_retention' then 'off'
-            when 'consumer_dead_threshold_hours' then '24'
-            when 'consumer_stale_offset_threshold_days' then '7'
-            when 'consumer_cleanup_enabled' then 'on'
-            when 'inbox_enabled' then 'on'
-            when 'inbox_processed_retention_hours' then '72'
-            when 'inbox_dlq_retention_hours' then '0'
-            when 'inbox_drain_batch_size' then '1000'
-            when 'inbox_drain_interval_seconds' then '60'
-            when 'inbox_dlq_alert_max_per_refresh' then '10'
-            when 'ordering_gap_alert_seconds' then '30'
-        end
+    return (
+        select coalesce(
+                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   case when d.in_session then substring(
+                       current_setting('pg_trickle.' || p_name, true)
+                       from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+                   ) end,
+                   (select s.value from pgtrickle.pgt_settings s where s.name = p_name),
+                   d.value
+               )
+        from pgtrickle_internal.pgt_setting_spec() d
+        where d.name = p_name
     );
 end;
 $function$;
@@ -262,9 +169,7 @@ create table pgtrickle_internal.pgt_origin (
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no.
 --
--- way: apply, migration, dbt, extension (CREATE or ALTER EXTENSION) or tle (the same, by scripts that pg_tle keeps).
---
--- attach() adds the rows, whichever way a version comes: a script of an extension may not, since dumps keep what is in here.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
 create table pgtrickle_internal.pgt_version_history (
     no           integer     not null primary key,
     version      text        not null,
@@ -347,9 +252,8 @@ create table pgtrickle_internal.pgt_inbox_progress (
 
 -- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
 --
--- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so a
--- number
--- below one that was read before those locks (see pgt_inbox_settle) cannot still be on its way once they are released.
+-- Rows are only added, so writers never wait for each other. Whoever adds one that counts holds a lock to write the inbox, so no number
+-- below one that was read before those locks (see pgt_inbox_settle) is still on its way once they are released.
 create table pgtrickle_internal.pgt_inbox_deltas (
     inbox_name    text        collate "C" not null,
     no            bigint      not null generated always as identity,
@@ -513,8 +417,35 @@ begin
 end;
 $function$;
 
+-- Whether no open transaction holds a row whose xmax is p_locker. The planner inlines it, so that neither STRICT nor SET belongs here.
+--
+-- Transactions from id p_next on count as holding it; age() counts back from p_base; the caller's own locks have id p_own or, under a
+-- savepoint, a later one. What may be a multixact of shared locks, by its number, tells nothing about a transaction: there the lock is
+-- tried, unless the number may be the caller's own, which would get its row again.
+create function pgtrickle_internal.pgt_is_free(p_locker xid, p_next bigint, p_base bigint, p_own bigint)
+    returns boolean
+    language sql
+as $function$
+    select p_locker = '0'::xid
+        or greatest(p_base - age(p_locker), 3) < p_next
+            and pg_xact_status((greatest(p_base - age(p_locker), 3))::text::xid8) is distinct from 'in progress'
+        or mxid_age(p_locker) > 0
+            and (p_own is null or greatest(p_base - age(p_locker), 3) < p_own or greatest(p_base - age(p_locker), 3) >= p_next + 1000000)
+$function$;
+
+-- How long a message took, in whole microseconds, as sums of integers are exact; 0 if it is not processed or a timestamp is infinite.
+create function pgtrickle_internal.pgt_processing_us(p_received_at timestamptz, p_processed_at timestamptz)
+    returns bigint
+    language sql
+    immutable
+as $function$
+    select (case when isfinite(p_processed_at) and isfinite(p_received_at)
+        then least(greatest(date_part('epoch', p_processed_at - p_received_at), 0), 1e12) else 0 end * 1000000)::bigint
+$function$;
+
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
--- Reads pgt_inbox_config; reads and writes the inbox, pgt_attempts_0 and so on; moves the inbox's sequence p_alone_until.
+-- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle_internal.pgt_attempts_0 and so on; moves the inbox's sequence
+-- p_alone_until.
 --
 -- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
 -- highest bit a hash of the inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10).
@@ -558,7 +489,7 @@ begin
 
     perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
-        -- This transaction may be rolled back, too: see pgt_finish_attempts.
+        -- This transaction may be rolled back, too: see pgt_inbox_tick.
         execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
             v_inbox.inbox_schema, v_inbox.inbox_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
@@ -570,66 +501,6 @@ begin
         perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
-end;
-$function$;
-
--- Makes dead letters of the messages of an inbox that had all their attempts, where the claim that found this was rolled back.
--- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_retry_queue; reads and writes the inbox, pgt_attempts_0 and so on.
-create function pgtrickle_internal.pgt_finish_attempts(p_inbox text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_hashes bigint[];
-    v_now    bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
-begin
-    -- Each is looked for once: another attempt says so, and an age at which others may have its slot.
-    select array_agg(s.hash) filter (
-               where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
-           )
-    into v_hashes
-    from (
-        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
-        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
-    ) s
-    where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
-    if v_hashes is null then
-        return;
-    end if;
-
-    -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
-    execute format($sql$
-        update %1$s i
-        set retry_count = greatest(i.retry_count, $3), error = $4
-        where i.event_id = any (array(
-            select o.event_id
-            from (
-                (
-                    select q.event_id
-                    from pgtrickle_internal.pgt_inbox_retry_queue q
-                    where q.inbox_name = $1 and q.due_at <= clock_timestamp()
-                    order by q.due_at, q.event_id
-                    limit 1000
-                )
-                union
-                (select n.event_id from %1$s n where n.received_at >= $5 order by n.received_at, n.event_id limit 1000)
-            ) f
-            join %1$s o on o.event_id = f.event_id
-            where ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303) = any ($2)
-              and o.processed_at is null and o.retry_count < $3
-            for update of o skip locked
-        ))
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed',
-        coalesce((
-            select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
-        ), '-infinity');
 end;
 $function$;
 
@@ -647,8 +518,8 @@ declare
     v_counted timestamptz := coalesce((
         select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity');
-    v_pending boolean := false;
-    v_dead    boolean := false;
+    v_pending boolean;
+    v_dead    boolean;
 begin
     if tg_op = 'TRUNCATE' then
         -- Wait for a running fold: what it moves must be seen by the deletes below. Counts of expired messages stay.
@@ -660,26 +531,20 @@ begin
         -- None of those received so far, which the sequence in the second argument has counted, is there any more.
         insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
         select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'),
-            coalesce(max(p.folded_no), 0),
-               coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
+               coalesce(max(p.folded_no), 0), coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
         from pgtrickle_internal.pgt_inbox_progress p
         where p.inbox_name = p_inbox;
         return null;
 
     elsif tg_level = 'STATEMENT' then
         -- Δ counts = −old rows
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*)
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
+        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*),
+               -count(o.processed_at), -count(*) filter (where o.processed_at is null and o.retry_count >= v_retries),
+               -sum(pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at))
         from old_rows o
         group by 2, 3;
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us)
-        select p_inbox, o.event_type, -count(*) filter (where o.processed_at is not null), -count(*) filter (where o.processed_at is null),
-               -coalesce(sum((case when isfinite(o.processed_at) and isfinite(o.received_at)
-                   then least(greatest(date_part('epoch', o.processed_at - o.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where o.processed_at is not null), 0)
-        from old_rows o
-        where o.processed_at is not null or o.retry_count >= v_retries
-        group by o.event_type;
         delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
         delete from pgtrickle_internal.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
         return null;
@@ -694,26 +559,22 @@ begin
         return null; -- a restore may have enabled the trigger for everybody: then the others have done it
     end if;
 
-    -- Logical replication changes messages one by one.
-    if tg_op = 'DELETE' then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1);
-    else
-        v_pending := new.processed_at is null and new.retry_count < v_retries;
-        v_dead := new.processed_at is null and new.retry_count >= v_retries;
-    end if;
-    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-    select p_inbox, c.event_type, c.mult * c.processed, c.mult * (1 - c.processed),
-           c.mult * c.processed * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint, c.mult * c.processed * (tg_op = 'UPDATE')::integer
+    -- Logical replication changes messages one by one. Δ counts = new row ⊎ −old row
+    insert into pgtrickle_internal.pgt_inbox_deltas (
+        inbox_name, event_type, received_at, received, processed, dead_letter, processing_us, finished
+    )
+    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, -(tg_op = 'DELETE')::integer,
+           c.mult * (c.processed_at is not null)::integer, c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
+           c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at),
+           c.mult * (c.processed_at is not null and tg_op = 'UPDATE')::integer
     from (
-        select -1 as mult, old.event_type, old.processed_at, old.received_at, (old.processed_at is not null)::integer as processed
-        where old.processed_at is not null or old.retry_count >= v_retries
+        select -1 as mult, old.event_type, old.received_at, old.processed_at, old.retry_count
         union all
-        select 1, new.event_type, new.processed_at, new.received_at, (new.processed_at is not null)::integer
-        where tg_op = 'UPDATE' and not v_pending
-    ) c;
+        select 1, new.event_type, new.received_at, new.processed_at, new.retry_count where tg_op = 'UPDATE'
+    ) c
+    where tg_op = 'DELETE' or c.processed_at is not null or c.retry_count >= v_retries;
+    v_pending := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count < v_retries, false);
+    v_dead := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count >= v_retries, false);
     if not v_pending or new.event_id <> old.event_id then
         delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
     end if;
@@ -727,8 +588,7 @@ begin
             -- Not all inboxes have the column.
             coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
         )
-        on conflict (inbox_name, event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif v_dead then
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
     end if;
@@ -796,14 +656,11 @@ begin
     into v_new, oldest_pending_age_sec
     using p_inbox, v_at.counted_at, v_at.low_watermark, v_inbox.max_retries;
     if v_new > 1000 then
-        v_new := greatest(
-            v_new,
-            coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) - v_at.received_no + (
-                select coalesce(sum(d.received), 0)::bigint
-                from pgtrickle_internal.pgt_inbox_deltas d
-                where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.received_at >= v_at.counted_at
-            )
-        );
+        select greatest(v_new, coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0)
+                   - v_at.received_no + coalesce(sum(d.received), 0)::bigint)
+        into v_new
+        from pgtrickle_internal.pgt_inbox_deltas d
+        where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.received_at >= v_at.counted_at;
     end if;
     select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
            coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
@@ -824,42 +681,37 @@ begin
 end;
 $function$;
 
--- Adds the deltas of an inbox to its totals and rates; returns how many.
+-- Adds the deltas of an inbox to its totals and rates; false if there were none.
 -- Writes pgt_inbox_progress; moves pgt_inbox_deltas into pgt_inbox_totals and pgt_inbox_rates.
 create function pgtrickle_internal.pgt_inbox_fold(p_inbox text)
-    returns bigint
+    returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set jit = off
 as $function$
 declare
-    v_no         bigint;
-    v_folded_no  bigint;
-    v_counted_at timestamptz;
-    v_from       bigint;
-    v_count      bigint;
+    v_at   record;
+    v_from bigint;
 begin
-    select p.no, p.folded_no, p.counted_at into v_no, v_folded_no, v_counted_at
+    select p.no, p.folded_no, p.counted_at into v_at
     from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
     order by p.no desc
     limit 1;
-    v_counted_at := coalesce(v_counted_at, '-infinity');
     if not exists (
         select
         from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = p_inbox and d.no > coalesce(v_folded_no, 0) and d.event_type is not null
+        where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.event_type is not null
     ) then
-        return 0::bigint;
+        return false;
     end if;
 
     -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
     -- nothing is left but how far claims have come (see below).
-    v_from := least(
-        coalesce(v_folded_no, -1) + 1,
-        (select min(d.no) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.last_at is not null)
-    );
+    select least(v_at.folded_no + 1, min(d.no)) into v_from
+    from pgtrickle_internal.pgt_inbox_deltas d
+    where d.inbox_name = p_inbox and d.last_at is not null;
     with gone as (
         delete from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no >= v_from
@@ -869,23 +721,21 @@ begin
         insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
         -- What was received later than counted_at is counted where it is, or no longer there.
         select p_inbox, g.event_type,
-               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < v_counted_at), 0),
+               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < v_at.counted_at), 0),
                sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
         from gone g
         where g.event_type is not null
         group by g.event_type
         on conflict (inbox_name, is_expired, event_type) do update
-            set received = t.received + excluded.received,
-                processed = t.processed + excluded.processed,
-                dead_letter = t.dead_letter + excluded.dead_letter,
-                processing_us = t.processing_us + excluded.processing_us
+            set received = t.received + excluded.received, processed = t.processed + excluded.processed,
+                dead_letter = t.dead_letter + excluded.dead_letter, processing_us = t.processing_us + excluded.processing_us
     ),
     -- Of those, the number that was received tells until the next settling: less what is gone.
     lessened as (
         update pgtrickle_internal.pgt_inbox_progress p
         set has_folded = true, received_no = p.received_no - l.received
-        from (select coalesce(sum(g.received), 0) as received from gone g where g.received_at >= v_counted_at) l
-        where p.inbox_name = p_inbox and p.no = v_no and (l.received <> 0 or not p.has_folded)
+        from (select coalesce(sum(g.received), 0) as received from gone g where g.received_at >= v_at.counted_at) l
+        where p.inbox_name = p_inbox and p.no = v_at.no and (l.received <> 0 or not p.has_folded)
     ),
     rated as (
         insert into pgtrickle_internal.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
@@ -894,90 +744,22 @@ begin
         where g.finished <> 0 or g.calls <> 0
         group by date_trunc('second', g.at)
         on conflict (inbox_name, second) do update
-            set finished = r.finished + excluded.finished,
-                calls = r.calls + excluded.calls,
-                duplicates = r.duplicates + excluded.duplicates
-    ),
-    -- Claims still want to know how far they have come.
-    kept as (
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id)
-        select p_inbox, g.last_at, g.last_id
-        from gone g
-        where g.last_at is not null
-        order by g.no desc
-        limit 1
+            set finished = r.finished + excluded.finished, calls = r.calls + excluded.calls, duplicates = r.duplicates + excluded.duplicates
     )
-    select count(*) filter (where g.event_type is not null) into v_count from gone g;
+    -- Claims still want to know how far they have come.
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id)
+    select p_inbox, g.last_at, g.last_id
+    from gone g
+    where g.last_at is not null
+    order by g.no desc
+    limit 1;
     delete from pgtrickle_internal.pgt_inbox_rates r
     where r.inbox_name = p_inbox and r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
-    return v_count;
+    return true;
 end;
 $function$;
 
--- Puts messages that claims have passed or given back into the retry queue of an inbox, a thousand of each at most.
--- Reads and locks messages; writes pgt_inbox_retry_queue.
-create function pgtrickle_internal.pgt_inbox_list(p_inbox text, p_from timestamptz, p_cursor timestamptz, p_to timestamptz, p_stuck_at
-    timestamptz)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_now   timestamptz := clock_timestamp();
-begin
-    execute format($sql$
-        with passed as (
-            select i.event_id, i.received_at, %2$s as due_at
-            from %1$s i
-            where i.received_at >= $2
-              and i.received_at < least($4, $3)
-              and i.processed_at is null and i.retry_count < $6
-              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
-            order by i.received_at, i.event_id
-            limit 1000
-            for update of i skip locked
-        ),
-        -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the low watermark.
-        given_back as (
-            select i.event_id, i.received_at, %2$s as due_at
-            from (
-                select n.event_id, n.xmax as locker
-                from %1$s n
-                where n.received_at >= greatest($2, $3) and n.received_at < $4
-                order by n.received_at, n.event_id
-                limit 1000
-            ) n
-            join %1$s i on i.event_id = n.event_id
-            where n.locker <> '0'::xid
-              and i.processed_at is null and i.retry_count < $6
-              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
-            for update of i skip locked
-        ),
-        held as (
-            select i.event_id, i.received_at, %2$s as due_at
-            from %1$s i
-            where i.received_at >= $2
-              and i.received_at < least($4, $5)
-              and i.processed_at is null and i.retry_count < $6
-              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
-            order by i.received_at, i.event_id
-            limit 1000
-        )
-        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-        select $1, p.event_id, p.received_at, p.due_at
-        from (select * from passed union select * from given_back union select * from held) p
-        on conflict (inbox_name, event_id) do nothing
-        $sql$,
-        format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass,
-        case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
-    using p_inbox, p_from, p_cursor, p_to, p_stuck_at, v_inbox.max_retries, v_now;
-end;
-$function$;
-
--- Moves the low watermark of an inbox forward, so that nobody reads what is done again, and counts what came in.
+-- Folds the deltas of an inbox, counts what came in, and moves the low watermark forward, so that nobody reads what is done again.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
 --
 -- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
@@ -994,26 +776,20 @@ declare
     v_inbox       record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table       regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_sequence    regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
-    v_was         record;
-    v_now         timestamptz := clock_timestamp();
-    v_holders     text[];
     v_high        timestamptz;
-    v_sure        timestamptz;
-    v_sure_no     bigint;
-    v_read        record; -- when the messages received were read, and how many there were
-    v_since       record; -- the same for the moment that is sure
+    v_holders     text[];
+    v_was         record; -- what was known so far
+    v_new         record; -- the moment that is published now, with the numbers of deltas and of messages received by then
+    v_sure        record; -- that of the two before which all is known
+    v_folded      boolean;
+    v_idle        boolean;
+    v_counted_at  timestamptz;
     v_received_no bigint;
     v_cursor      timestamptz;
+    v_next        xid8;
     v_low         timestamptz;
     v_note        boolean;
-    v_idle        boolean;
-    v_folded      boolean;
-    v_no          bigint;
 begin
-    -- An older snapshot does not see what ended since, so it cannot settle anything.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        return;
-    end if;
     select p.* into v_was
     from pgtrickle_internal.pgt_inbox_progress p
     where p.inbox_name = p_inbox
@@ -1022,15 +798,21 @@ begin
     if not found then
         insert into pgtrickle_internal.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
+    -- An older snapshot does not see what ended since, so it cannot settle anything.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform pgtrickle_internal.pgt_inbox_fold(p_inbox);
+        return;
+    end if;
 
     -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
     v_high := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
-    v_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass), 0);
-    select coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) as received,
-           clock_timestamp() as at
-    into v_read;
+    select v_high as high_at,
+           coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass), 0) as high_no,
+           coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) as high_received,
+           clock_timestamp() as high_read_at
+    into v_new;
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -1039,44 +821,28 @@ begin
       and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
       and l.pid is distinct from pg_backend_pid();
 
+    -- If those who were writing have ended, this completes the numbers up to the high watermark's.
+    v_folded := pgtrickle_internal.pgt_inbox_fold(p_inbox);
     -- Prepared transactions change their name: while there is one, nothing is sure.
-    if exists (select from unnest(v_holders) h where h like '-1/%') then
+    if v_holders && v_was.high_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
         return;
-    elsif v_holders = '{}' then
-        v_sure := v_high;
-        v_sure_no := v_no;
-        v_since := v_read;
-    elsif not v_holders && v_was.high_holders then
-        v_sure := v_was.high_at;
-        v_sure_no := v_was.high_no;
-        select v_was.high_received as received, v_was.high_read_at as at into v_since;
+    elsif v_holders <> '{}' then
+        v_sure := v_was;
     else
-        return;
-    end if;
-    -- Idle: nothing was written since.
-    if v_holders = '{}' and v_was.high_holders = '{}' and not v_was.has_folded then
-        execute format('select not exists (select from %s i where i.received_at >= $1 and i.received_at < $2)', v_table)
-        into v_idle
-        using v_was.counted_at, v_sure;
-        if v_idle then
-            return;
+        v_sure := v_new;
+        -- Idle: nothing was written since.
+        if v_was.high_holders = '{}' and not v_was.has_folded and not v_folded then
+            execute format('select not exists (select from %s i where i.received_at >= $1 and i.received_at < $2)', v_table)
+            into v_idle
+            using v_was.counted_at, v_high;
+            if v_idle then
+                return;
+            end if;
         end if;
     end if;
 
-    -- Whoever was writing has ended, so this fold completes the numbers up to the high watermark's.
-    v_folded := pgtrickle_internal.pgt_inbox_fold(p_inbox) > 0;
     -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_received_no := (select p.received_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no = v_was.no);
-    if v_sure > v_was.counted_at then
-        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
-        execute format($sql$
-            select $1 - (select count(*) from %1$s i where i.received_at >= $2 and i.received_at < $3)
-                      - (select count(*) from %1$s i where i.received_at > $4)
-            $sql$, v_table)
-        into v_received_no
-        using v_since.received, v_sure, v_since.at, v_read.at + interval '1 second';
-    end if;
-    v_sure := greatest(v_sure, v_was.counted_at);
+    v_counted_at := greatest(v_sure.high_at, v_was.counted_at);
     execute format($sql$
         insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received)
         select $1, c.event_type, sum(c.received)
@@ -1093,171 +859,86 @@ begin
         group by c.event_type
         on conflict (inbox_name, is_expired, event_type) do update set received = t.received + excluded.received
         $sql$, v_table)
-    using p_inbox, v_was.counted_at, v_sure, v_was.folded_no;
+    using p_inbox, v_was.counted_at, v_counted_at, v_was.folded_no;
+    if v_counted_at > v_was.counted_at then
+        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
+        execute format($sql$
+            select $1 - (select count(*) from %1$s i where i.received_at >= $2 and i.received_at < $3)
+                      - (select count(*) from %1$s i where i.received_at > $4)
+            $sql$, v_table)
+        into v_received_no
+        using v_sure.high_received, v_counted_at, v_sure.high_read_at, v_new.high_read_at + interval '1 second';
+    else
+        v_received_no := (select p.received_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no =
+            v_was.no);
+    end if;
 
-    v_low := greatest(v_was.low_watermark, v_sure);
-    v_cursor := timestamptz 'epoch' + interval '1 microsecond'
-        * coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass), 0);
     -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
     -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
-    perform pgtrickle_internal.pgt_inbox_list(p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at);
+    v_low := greatest(v_was.low_watermark, v_counted_at);
+    v_cursor := timestamptz 'epoch' + interval '1 microsecond'
+        * coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass), 0);
+    v_next := pg_snapshot_xmax(pg_current_snapshot());
+    execute format($sql$
+        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+        select $1, i.event_id, i.received_at, %2$s
+        from (
+            (
+                select i.event_id
+                from %1$s i
+                where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
+                  and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $8, $9, null))
+                  and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+                order by i.received_at, i.event_id
+                limit 1000
+            )
+            union all
+            -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the low watermark.
+            select n.event_id
+            from (
+                select n.event_id, n.processed_at, n.retry_count, n.xmax as locker
+                from %1$s n
+                where n.received_at >= greatest($2, $3) and n.received_at < $4
+                order by n.received_at, n.event_id
+                limit 1000
+            ) n
+            where n.locker <> '0'::xid and n.processed_at is null and n.retry_count < $6
+              and pgtrickle_internal.pgt_is_free(n.locker, $8, $9, null)
+        ) p
+        join %1$s i on i.event_id = p.event_id
+        on conflict (inbox_name, event_id) do nothing
+        $sql$, v_table,
+        case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
+    using p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at, v_inbox.max_retries, clock_timestamp(),
+        v_next::text::bigint, v_next::text::bigint + age(v_next::xid);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
         select greatest($2, least($3, (
             select i.received_at
             from %s i
-            where i.received_at >= $2
-              and i.received_at < $3
+            where i.received_at >= $2 and i.received_at < $3
               and i.processed_at is null and i.retry_count < $4
-              and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
             order by i.received_at, i.event_id
             limit 1
         )))
         $sql$, v_table)
     into v_low
     using p_inbox, v_was.low_watermark, v_low, v_inbox.max_retries;
+
     -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
-    v_note := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    v_note := v_new.high_read_at not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
     insert into pgtrickle_internal.pgt_inbox_progress (
         inbox_name, low_watermark, counted_at, folded_no, received_no, has_folded,
         high_at, high_no, high_read_at, high_received, high_holders, noted_at, cursor_at, stuck_at
     ) values (
-        p_inbox, v_low, v_sure, greatest(v_was.folded_no, v_sure_no), v_received_no, v_folded,
-        v_high, v_no, v_read.at, v_read.received, v_holders,
-        case when v_note then v_now else v_was.noted_at end,
+        p_inbox, v_low, v_counted_at, greatest(v_was.folded_no, v_sure.high_no), v_received_no, false,
+        v_high, v_new.high_no, v_new.high_read_at, v_new.high_received, v_holders,
+        case when v_note then v_new.high_read_at else v_was.noted_at end,
         case when v_note then v_cursor else v_was.cursor_at end,
         case when v_note then v_was.cursor_at else v_was.stuck_at end
     );
     delete from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
-end;
-$function$;
-
--- Compares the counted pending messages of an inbox with those that claims can find; moves the low watermark back if some are missing.
--- Reads pgt_inbox_counted, the inbox, pgt_inbox_retry_queue; writes pgt_inbox_progress.
---
--- A safety net: should anything ever break the rule of the low watermark, no message stays unseen once the backlog is below a thousand.
-create function pgtrickle_internal.pgt_inbox_audit(p_inbox text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_at      record;
-    v_counted bigint;
-    v_found   bigint;
-begin
-    select p.* into v_at
-    from pgtrickle_internal.pgt_inbox_progress p
-    where p.inbox_name = p_inbox
-    order by p.no desc
-    limit 1;
-    if v_at.low_watermark is null or v_at.low_watermark = '-infinity' then
-        return;
-    end if;
-    execute format($sql$
-        select (select count(*) from %1$s i where i.received_at >= $3) + coalesce((
-                   select sum(c.received - c.processed - c.dead_letter) from pgtrickle_internal.pgt_inbox_counted c where c.inbox_name = $1
-               ), 0), count(*)
-        from (
-            (
-                select from %1$s i
-                where i.received_at >= $2
-                  and i.processed_at is null and i.retry_count < $4
-                  and not exists (
-                      select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
-                  )
-                limit 1001
-            )
-            union all
-            (
-                select from pgtrickle_internal.pgt_inbox_retry_queue q
-                join %1$s i on i.event_id = q.event_id
-                where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
-                limit 1001
-            )
-        ) f
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    into v_counted, v_found
-    using p_inbox, v_at.low_watermark, v_at.counted_at, v_inbox.max_retries;
-    if v_found > 1000 or v_found = v_counted then
-        return;
-    end if;
-
-    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    values (p_inbox, v_at.counted_at, v_at.folded_no, v_at.received_no);
-    raise warning using
-        message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
-        hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
-end;
-$function$;
-
--- Alerts the dead letters of an inbox that are new, each once, and sums up those beyond the cap.
--- Reads the inbox; writes pgt_inbox_dead; notifies pg_trickle_alert.
-create function pgtrickle_internal.pgt_inbox_alert(p_inbox text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_inbox record;
-    v_most  bigint;
-    v_count bigint := 0::bigint;
-    v_id    text;
-    v_type  text;
-    v_tries integer;
-    v_error text;
-    v_alert text;
-begin
-    perform from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert limit 1;
-    if not found then
-        return;
-    end if;
-    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_most := pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
-    for v_id, v_type, v_tries, v_error in execute format($sql$
-        with seen as (
-            update pgtrickle_internal.pgt_inbox_dead d
-            set alerted = true
-            where d.inbox_name = $1 and not d.alerted and not d.is_alert
-            returning d.event_id, d.dead_at
-        ),
-        noted as (
-            insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
-            select $1, s.event_id, true, s.dead_at
-            from seen s
-            on conflict (inbox_name, event_id, is_alert) do nothing
-        )
-        select i.event_id, i.event_type, i.retry_count, i.error
-        from seen s
-        join %s i on i.event_id = s.event_id
-        where i.processed_at is null and i.retry_count >= $2
-        order by s.dead_at, s.event_id
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-        using p_inbox, v_inbox.max_retries
-    loop
-        v_count := v_count + 1;
-        continue when v_count > v_most;
-        -- A notification holds less than 8000 bytes: texts are cut if it would not.
-        for v_length in 0..1 loop
-            v_alert := jsonb_build_object(
-                'type', 'inbox_dlq_message', 'inbox', p_inbox,
-                'event_id', case v_length when 0 then v_id else left(v_id, 400) end,
-                'event_type', case v_length when 0 then v_type else left(v_type, 100) end,
-                'retry_count', v_tries, 'error', case v_length when 0 then v_error else left(v_error, 100) end
-            )::text;
-            exit when octet_length(v_alert) <= 7900;
-        end loop;
-        perform pg_notify('pg_trickle_alert', v_alert);
-    end loop;
-
-    if v_count > v_most then
-        perform pg_notify(
-            'pg_trickle_alert', jsonb_build_object('type', 'inbox_dlq_batch', 'inbox', p_inbox, 'count', v_count - v_most)::text
-        );
-    end if;
 end;
 $function$;
 
@@ -1272,74 +953,59 @@ create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size in
     set jit = off
 as $function$
 declare
-    v_inbox     record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_table     regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_processed interval := coalesce(v_inbox.processed_retention,
-        make_interval(hours => least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000)));
-    v_dead      interval := coalesce(v_inbox.dead_letter_retention,
-        make_interval(hours => least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000)));
-    v_now       timestamptz := clock_timestamp();
-    v_count     bigint := 0::bigint;
-    v_rows      bigint;
-    v_ids       text[];
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_count bigint;
+    v_rows  bigint;
+    v_ids   text[];
 begin
-    if v_processed > interval '0' then
-        execute format($sql$
-            with gone as (
-                delete from %1$s i
-                where i.ctid = any (array(
-                    select o.ctid
-                    from %1$s o
-                    where o.received_at < $4 - $2 and o.processed_at < $4 - $2
-                    order by o.received_at, o.event_id
-                    limit $3
-                    for update skip locked
-                ) || array(
-                    -- Received later than now: the sender's clock is ahead.
-                    select o.ctid
-                    from %1$s o
-                    where o.received_at > $4 and o.processed_at < $4 - $2
-                    order by o.received_at, o.event_id
-                    limit $3
-                    for update skip locked
-                ))
-                returning i.event_type, i.received_at, i.processed_at
-            ),
-            counted as (
-                insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
-                select $1, true, g.event_type, count(*), sum((case when isfinite(g.processed_at) and isfinite(g.received_at)
-                   then least(greatest(date_part('epoch', g.processed_at - g.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint)
-                from gone g
-                group by g.event_type
-                order by g.event_type -- two sessions that drain at once lock rows in one order
-                on conflict (inbox_name, is_expired, event_type) do update
-                    set processed = t.processed + excluded.processed,
-                        processing_us = t.processing_us + excluded.processing_us
-            )
-            select count(*) from gone
-            $sql$, v_table)
-        into v_count
-        using p_inbox, v_processed, p_batch_size, v_now;
-    end if;
-
-    if v_dead > interval '0' then
-        execute format($sql$
+    execute format($sql$
+        with gone as (
             delete from %1$s i
             where i.ctid = any (array(
                 select o.ctid
+                from %1$s o
+                where $4 > interval '0' and o.received_at < $3 - $4 and o.processed_at < $3 - $4
+                order by o.received_at, o.event_id
+                limit $2
+                for update skip locked
+            ) || array(
+                -- Received later than now: the sender's clock is ahead.
+                select o.ctid
+                from %1$s o
+                where $4 > interval '0' and o.received_at > $3 and o.processed_at < $3 - $4
+                order by o.received_at, o.event_id
+                limit $2
+                for update skip locked
+            ) || array(
+                select o.ctid
                 from pgtrickle_internal.pgt_inbox_dead d
                 join %1$s o on o.event_id = d.event_id
-                where d.inbox_name = $1 and not d.is_alert and d.alerted in (true, false) -- as the index has it
-                  and d.dead_at < $4 - $2 and o.processed_at is null and o.retry_count >= $5
-                limit $3
+                where $5 > interval '0' and d.inbox_name = $1 and not d.is_alert and d.alerted in (true, false) -- as the index has it
+                  and d.dead_at < $3 - $5 and o.processed_at is null and o.retry_count >= $6
+                limit $2
                 for update of o skip locked
             ))
-            $sql$, v_table)
-        using p_inbox, v_dead, p_batch_size, v_now, v_inbox.max_retries;
-        get diagnostics v_rows = row_count;
-        v_count := v_count + v_rows;
-    end if;
+            returning i.event_type, i.received_at, i.processed_at
+        ),
+        counted as (
+            insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
+            select $1, true, g.event_type, count(*), sum(pgtrickle_internal.pgt_processing_us(g.received_at, g.processed_at))
+            from gone g
+            where g.processed_at is not null
+            group by g.event_type
+            order by g.event_type -- two sessions that drain at once lock rows in one order
+            on conflict (inbox_name, is_expired, event_type) do update
+                set processed = t.processed + excluded.processed, processing_us = t.processing_us + excluded.processing_us
+        )
+        select count(*) from gone
+        $sql$, v_table)
+    into v_count
+    using p_inbox, p_batch_size, clock_timestamp(),
+        coalesce(v_inbox.processed_retention, make_interval(hours =>
+            least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))),
+        coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
+            least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))), v_inbox.max_retries;
 
     -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
     execute format($sql$
@@ -1391,9 +1057,7 @@ begin
         select $1, n.event_type, count(*) filter (where n.received_at < $2),
                count(*) filter (where n.processed_at is not null),
                count(*) filter (where n.processed_at is null and n.retry_count >= $3),
-               coalesce(sum((case when isfinite(n.processed_at) and isfinite(n.received_at)
-                   then least(greatest(date_part('epoch', n.processed_at - n.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where n.processed_at is not null), 0)
+               sum(pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at))
         from %s n
         group by n.event_type
         $sql$, v_table)
@@ -1421,15 +1085,14 @@ begin
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.rescan_after)::regclass, 0, false);
 
     execute format($sql$
-        delete from pgtrickle_internal.pgt_inbox_dead d
-        where d.inbox_name = $1
-          and not exists (select from %s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
-        $sql$, v_table)
-    using p_inbox, v_inbox.max_retries;
-    execute format($sql$
+        with gone as (
+            delete from pgtrickle_internal.pgt_inbox_dead d
+            where d.inbox_name = $1
+              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
+        )
         insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
         select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-        from %s i
+        from %1$s i
         left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
         where i.processed_at is null and i.retry_count >= $2
         on conflict (inbox_name, event_id, is_alert) do update
@@ -1440,18 +1103,30 @@ begin
 end;
 $function$;
 
--- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, alerts.
--- Reads pgt_inbox_config; writes pgt_tasks; calls what folds, settles, audits and alerts.
+-- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
+-- Reads pgt_inbox_counted; writes pgt_tasks, pgt_inbox_progress, the inbox, pgtrickle_internal.pgt_attempts_0 and so on, pgt_inbox_dead;
+-- notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set jit = off
 as $function$
 declare
-    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_now     bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+    v_hashes  bigint[];
+    v_at      record;
+    v_counted bigint;
+    v_found   bigint;
+    v_most    bigint;
+    v_count   bigint := 0::bigint;
+    v_alert   text;
 begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
-    execute format('lock table %I.%I in access share mode', v_inbox.inbox_schema, v_inbox.inbox_table);
+    execute format('lock table %s in access share mode', v_table);
     perform
     from pgtrickle_internal.pgt_tasks t
     where t.task = 'inbox ' || p_inbox || ': counts'
@@ -1460,12 +1135,125 @@ begin
         return;
     end if;
     begin
-        perform pgtrickle_internal.pgt_inbox_fold(p_inbox);
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
-        perform pgtrickle_internal.pgt_finish_attempts(p_inbox);
-        perform pgtrickle_internal.pgt_inbox_audit(p_inbox);
-        if v_inbox.with_dead_letter then
-            perform pgtrickle_internal.pgt_inbox_alert(p_inbox);
+
+        -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
+        -- once: another attempt says so, and an age at which others may have its slot.
+        select array_agg(s.hash) filter (
+                   where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
+               )
+        into v_hashes
+        from (
+            select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
+        from generate_series(0, 7) n
+        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
+        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
+        ) s
+        where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
+        if v_hashes is not null then
+            -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
+            execute format($sql$
+                update %1$s i
+                set retry_count = greatest(i.retry_count, $3), error = $4
+                where i.event_id = any (array(
+                    select o.event_id
+                    from pgtrickle.inbox_pending($1, 10000) f
+                    join %1$s o on o.event_id = f.event_id
+                    where o.processed_at is null and o.retry_count < $3 and (
+                        ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303)
+                    ) = any ($2)
+                    for update of o skip locked
+                ))
+                $sql$, v_table)
+            using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
+        end if;
+
+        -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
+        -- the
+        -- backlog is below a thousand.
+        select p.* into v_at
+        from pgtrickle_internal.pgt_inbox_progress p
+        where p.inbox_name = p_inbox
+        order by p.no desc
+        limit 1;
+        if v_at.low_watermark > '-infinity' then
+            execute format($sql$
+                select (select count(*) from %1$s i where i.received_at >= $3) + (
+                           select coalesce(sum(c.received - c.processed - c.dead_letter), 0)
+                           from pgtrickle_internal.pgt_inbox_counted c
+                           where c.inbox_name = $1
+                       ), count(*)
+                from (
+                    (
+                        select from %1$s i
+                        where i.received_at >= $2 and i.processed_at is null and i.retry_count < $4 and not exists (
+                            select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                        )
+                        limit 1001
+                    )
+                    union all
+                    (
+                        select from pgtrickle_internal.pgt_inbox_retry_queue q
+                        join %1$s i on i.event_id = q.event_id
+                        where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                        limit 1001
+                    )
+                ) f
+                $sql$, v_table)
+            into v_counted, v_found
+            using p_inbox, v_at.low_watermark, v_at.counted_at, v_inbox.max_retries;
+            if v_found <= 1000 and v_found <> v_counted then
+                insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
+                values (p_inbox, v_at.counted_at, v_at.folded_no, v_at.received_no);
+                raise warning using
+                    message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
+                    hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
+            end if;
+        end if;
+
+        -- New dead letters are alerted once, those beyond the cap in one sum.
+        if v_inbox.with_dead_letter and exists (
+            select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert
+        ) then
+            v_most := pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
+            -- A notification holds less than 8000 bytes: texts are cut if it would not.
+            for v_alert in execute format($sql$
+                with seen as (
+                    update pgtrickle_internal.pgt_inbox_dead d
+                    set alerted = true
+                    where d.inbox_name = $1 and not d.alerted and not d.is_alert
+                    returning d.event_id, d.dead_at
+                ),
+                noted as (
+                    insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
+                    select $1, s.event_id, true, s.dead_at
+                    from seen s
+                    on conflict (inbox_name, event_id, is_alert) do nothing
+                )
+                select case when octet_length(a.alert::text) <= 7900 then a.alert else a.alert || jsonb_build_object(
+                           'event_id', left(i.event_id, 400), 'event_type', left(i.event_type, 100), 'error', left(i.error, 100)
+                       ) end::text
+                from seen s
+                join %s i on i.event_id = s.event_id
+                cross join lateral (select jsonb_build_object(
+                    'type', 'inbox_dlq_message', 'inbox', $1, 'event_id', i.event_id, 'event_type', i.event_type,
+                    'retry_count', i.retry_count, 'error', i.error
+                ) as alert) a
+                where i.processed_at is null and i.retry_count >= $2
+                order by s.dead_at, s.event_id
+                $sql$, v_table)
+                using p_inbox, v_inbox.max_retries
+            loop
+                v_count := v_count + 1;
+                if v_count <= v_most then
+                    perform pg_notify('pg_trickle_alert', v_alert);
+                end if;
+            end loop;
+            if v_count > v_most then
+                perform pg_notify(
+                    'pg_trickle_alert', jsonb_build_object('type', 'inbox_dlq_batch', 'inbox', p_inbox, 'count', v_count - v_most)::text
+                );
+            end if;
         end if;
         update pgtrickle_internal.pgt_tasks t
         set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
@@ -1486,11 +1274,7 @@ create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id tex
 as $function$
 begin
     if p_inbox is null or p_inbox not in ('order_events', 'payments') then
-        raise exception using
-            errcode = '42704',
-            message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
-            detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, payments.';
+        perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end if;
     return pgtrickle.inbox_is_my_partition(p_aggregate_id, p_worker_id, p_total_workers);
 end;
@@ -1499,7 +1283,7 @@ comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
     'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
--- Writes the inbox.
+-- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas.
 create function pgtrickle.inbox_receive(
     p_inbox text, p_event_id text, p_event_type text, p_payload jsonb, p_source text default null, p_aggregate_id text default null,
     p_trace_id text default null, p_sequence text default null, p_priority integer default null, p_available_at timestamptz default null
@@ -1508,7 +1292,7 @@ create function pgtrickle.inbox_receive(
     language plpgsql
 as $function$
 declare
-    v_stored boolean;
+    v_stored   boolean;
 begin
     if p_event_type is null or p_payload is null then
         raise exception using
@@ -1516,6 +1300,14 @@ begin
             message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'A message has a type and a payload.';
+    end if;
+    if p_event_id is null then
+        perform pgtrickle_internal.pgt_inbox(p_inbox);
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_id must not be null',
+            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
+            hint = 'Use the id that the sender gave, never one made up on arrival.';
     elsif octet_length(p_event_id) > 2684 then
         raise exception using
             errcode = '22023',
@@ -1523,29 +1315,29 @@ begin
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
             hint = 'Let the sender use shorter ids, or use a hash of the id.';
     end if;
+
     case p_inbox
         when 'order_events' then
-            v_stored := pgtrickle_internal.order_events_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
-                p_available_at);
+            insert into pgtrickle.order_events (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+            values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
+            on conflict (event_id) do nothing;
         when 'payments' then
-            v_stored := pgtrickle_internal.payments_receive(p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
-                p_available_at);
+            insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+            values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
+            on conflict (event_id) do nothing;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    if v_stored is null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be null',
-            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
-            hint = 'Use the id that the sender gave, never one made up on arrival.';
-    elsif p_sequence is not null or p_priority is not null then
+    v_stored := found;
+    if p_sequence is not null or p_priority is not null then
         raise exception using
             errcode = '22023',
             message = 'p_sequence, p_priority: the inbox has neither',
             detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
             hint = 'Leave them out, or give the inbox that option in the spec.';
     end if;
+    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+    values (p_inbox, p_event_type, 1, (not v_stored)::integer);
     return v_stored;
 end;
 $function$;
@@ -1584,9 +1376,7 @@ begin
                 select i.* from %1$s i
                 where i.received_at >= $3
                   and i.processed_at is null and i.retry_count < $4
-                  and (
-                      select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
-                  ) is null
+                  and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
                 order by i.received_at, i.event_id
                 limit $2
             )
@@ -1656,16 +1446,29 @@ create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text)
     language plpgsql
 as $function$
 declare
+    v_inbox  record;
     v_marked boolean;
 begin
+    -- By clock_timestamp(), as the message may have arrived after this transaction began.
     case p_inbox
         when 'order_events' then
-            v_marked := pgtrickle_internal.order_events_mark_processed(p_event_id);
+            update pgtrickle.order_events i
+            set processed_at = clock_timestamp()
+            where i.event_id = p_event_id and i.processed_at is null;
         when 'payments' then
-            v_marked := pgtrickle_internal.payments_mark_processed(p_event_id);
+            update pgtrickle.payments i
+            set processed_at = clock_timestamp()
+            where i.event_id = p_event_id and i.processed_at is null;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
+    if found then
+        return true;
+    end if;
+    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
+    execute format('select false from %I.%I i where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+    into v_marked
+    using p_event_id;
     if v_marked is null then
         raise exception using
             errcode = 'P0002',
@@ -1687,19 +1490,43 @@ create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_err
     language plpgsql
 as $function$
 declare
-    v_failures integer;
+    v_inbox     record;
+    v_failures  integer;
+    v_processed boolean;
 begin
+    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
     case p_inbox
         when 'order_events' then
-            v_failures := pgtrickle_internal.order_events_mark_failed(p_event_id, p_error);
+            update pgtrickle.order_events i
+            set retry_count = i.retry_count + 1,
+                error = left(p_error, 1000),
+                available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+            where i.event_id = (
+                select f.event_id from pgtrickle.order_events f where f.event_id = p_event_id and f.processed_at is null for no key update
+                    skip locked
+            )
+            returning i.retry_count into v_failures;
         when 'payments' then
-            v_failures := pgtrickle_internal.payments_mark_failed(p_event_id, p_error);
+            update pgtrickle.payments i
+            set retry_count = i.retry_count + 1,
+                error = left(p_error, 1000),
+                available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
+            where i.event_id = (
+                select f.event_id from pgtrickle.payments f where f.event_id = p_event_id and f.processed_at is null for no key update skip
+                    locked
+            )
+            returning i.retry_count into v_failures;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    if v_failures > 0 then
+    if found then
         return v_failures;
-    elsif v_failures is null then
+    end if;
+    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
+    execute format('select i.processed_at is not null from %I.%I i where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
+    into v_processed
+    using p_event_id;
+    if v_processed is null then
         raise exception using
             errcode = 'P0002',
             message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
@@ -1709,10 +1536,10 @@ begin
     raise exception using
         errcode = '55006',
         message = 'inbox message is processed or held by another transaction: ' || p_event_id,
-        detail = case v_failures when 0 then 'Another transaction holds the message in inbox ' || p_inbox || '.'
-            else 'The message in inbox ' || p_inbox || ' is processed.' end,
-        hint = case v_failures when 0 then 'Go on with the next claim: the worker that holds the message decides on it.'
-            else 'To process it again, replay it with p_include_processed.' end;
+        detail = case when v_processed then 'The message in inbox ' || p_inbox || ' is processed.'
+            else 'Another transaction holds the message in inbox ' || p_inbox || '.' end,
+        hint = case when v_processed then 'To process it again, replay it with p_include_processed.'
+            else 'Go on with the next claim: the worker that holds the message decides on it.' end;
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, text, text) is
@@ -1901,49 +1728,11 @@ $function$;
 comment on function pgtrickle.inbox_status(text) is
     'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
--- Adds the installed version to the history of versions, unless it is the last one there.
--- Reads pgt_extension; writes pgt_version_history.
---
--- Who installs may say by which way, in setting sluice.way of the transaction.
-create function pgtrickle_internal.pgt_note_version()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_way text := substring(current_setting('sluice.way', true) from '^(?:apply|migration|dbt)$');
-    v_tle boolean := false;
-begin
-    if v_way is null and to_regprocedure('pgtle.available_extensions()') is not null and has_schema_privilege('pgtle', 'usage') then
-        -- By format, as most databases have no such function.
-        execute format('select exists (select from %I.available_extensions() a where a.name = $1)', 'pgtle') into v_tle using 'shop';
-    end if;
-    insert into pgtrickle_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when v_way is not null then v_way
-               when e.flavour = 'plain' then 'migration'
-               when v_tle then 'tle'
-               else 'extension'
-           end,
-           e.installed_at
-    from pgtrickle.pgt_extension e
-    left join (
-        select l.no, l.version, l.digest
-        from pgtrickle_internal.pgt_version_history l
-        order by l.no desc
-        limit 1
-    ) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-end;
-$function$;
-
 -- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
--- Called by apply, by the migrations and by tick() when something is missing. The extension script may not do it: its
--- members are made before users' tables are restored, and rows it inserted would collide with restored ones.
+-- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
+-- that it inserted would collide with restored ones.
 create function pgtrickle.attach()
     returns void
     language plpgsql
@@ -1951,43 +1740,36 @@ create function pgtrickle.attach()
 as $function$
 begin
     -- What the owner changed stays; what still is the old spec's value follows the spec.
-    insert into pgtrickle.pgt_settings as s (name, value, spec_value)
-    values
-        ('outbox_enabled', 'on', 'on'),
-        ('outbox_retention_hours', '24', '24'),
-        ('outbox_drain_batch_size', '10000', '10000'),
-        ('outbox_inline_threshold_rows', '10000', '10000'),
-        ('outbox_claim_check_batch_size', '1000', '1000'),
-        ('outbox_drain_interval_seconds', '60', '60'),
-        ('outbox_storage_critical_mb', '1024', '1024'),
-        ('outbox_skip_empty_delta', 'on', 'on'),
-        ('outbox_force_retention', 'off', 'off'),
-        ('consumer_dead_threshold_hours', '24', '24'),
-        ('consumer_stale_offset_threshold_days', '7', '7'),
-        ('consumer_cleanup_enabled', 'on', 'on'),
-        ('inbox_enabled', 'on', 'on'),
-        ('inbox_processed_retention_hours', '72', '72'),
-        ('inbox_dlq_retention_hours', '0', '0'),
-        ('inbox_drain_batch_size', '1000', '1000'),
-        ('inbox_drain_interval_seconds', '60', '60'),
-        ('inbox_dlq_alert_max_per_refresh', '10', '10'),
-        ('ordering_gap_alert_seconds', '30', '30')
+    insert into pgtrickle.pgt_settings as s (name, value, spec_value, at_least)
+    select d.name, d.value, d.value, d.at_least
+    from pgtrickle_internal.pgt_setting_spec() d
     on conflict (name) do update
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
-            spec_value = excluded.spec_value
-        where s.spec_value is distinct from excluded.spec_value;
-
-    insert into pgtrickle_internal.pgt_origin (system_identifier, database_oid, attached)
+            spec_value = excluded.spec_value,
+            at_least = excluded.at_least
+        where (s.spec_value, s.at_least) is distinct from (excluded.spec_value, excluded.at_least);
+    insert into pgtrickle_internal.pgt_origin as o (system_identifier, database_oid, attached)
     select c.system_identifier, d.oid::bigint, e.digest
-    from pg_control_system() c, pg_database d, pgtrickle.pgt_extension e
+    from pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
     where d.datname = current_database()
-    on conflict (only_row) do nothing;
-    update pgtrickle_internal.pgt_origin o
-    set attached = e.digest, row_xmin = null
-    from pgtrickle.pgt_extension e
-    where o.attached is distinct from e.digest and o.row_xmin is not distinct from o.xmin::text;
+    on conflict (only_row) do update
+        set attached = excluded.attached, row_xmin = null
+        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
     update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    perform pgtrickle_internal.pgt_note_version();
+    insert into pgtrickle_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
+               when e.flavour = 'plain' then 'migration'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'shop.control')
+                   then 'tle' -- which keeps control files as functions
+               else 'extension'
+           end,
+           e.installed_at
+    from pgtrickle.pgt_extension e
+    left join (select l.* from pgtrickle_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
 end;
 $function$;
 comment on function pgtrickle.attach() is
@@ -1995,30 +1777,15 @@ comment on function pgtrickle.attach() is
     'shop in pgtrickle)';
 
 -- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
--- Reads pg_trigger, pg_proc, pg_publication; locks pgtrickle_internal.pgt_origin.
+-- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function pgtrickle.detach()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
-declare
-    v_found record;
 begin
-    -- Not while another session attaches or detaches.
-    lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
-    -- Triggers of ours on what stream tables read; the names come from the catalog and are quoted by format.
-    for v_found in
-        select t.tgname, t.tgrelid::regclass as on_table
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array[]::name[])
-          and p.pronamespace = 'pgtrickle_internal'::regnamespace
-          and not t.tgisinternal
-          and t.tgparentid = 0 -- a partition's own; others go with the table's
-    loop
-        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
-    end loop;
+    lock table pgtrickle_internal.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
 end;
 $function$;
 comment on function pgtrickle.detach() is
@@ -2059,156 +1826,129 @@ declare
     v_known    boolean;
     v_attached boolean;
 begin
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known and v_attached then
-        return;
-    end if;
-
-    -- One session does it; the others wait here, and find it done.
-    lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
-    select o.system_identifier = c.system_identifier and o.database_oid = d.oid::bigint and o.row_xmin is not distinct from o.xmin::text,
-           o.attached = e.digest
-    into v_known, v_attached
-    from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database();
-    if v_known is null or v_known and v_attached is not true then
-        perform pgtrickle.attach();
-    elsif not v_known then
+    for v_look in 1..2 loop
+        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
+               o.attached = e.digest
+        into v_known, v_attached
+        from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database();
+        if v_known and v_attached then
+            return;
+        end if;
+        -- One session does it; the others wait here, look again and find it done.
+        lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
+    end loop;
+    if not v_known then
         perform pgtrickle.after_restore();
+    else
+        perform pgtrickle.attach();
     end if;
 end;
 $function$;
 
--- Commits, and lets the next transaction be READ COMMITTED, whatever the session's default is: background work must see what others have
--- done meanwhile.
--- Reads and writes nothing.
-create procedure pgtrickle_internal.pgt_commit()
+-- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+create procedure pgtrickle_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
 begin
-    commit;
-    set transaction isolation level read committed;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
 end;
 $procedure$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may call it
--- at once.
+-- Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did.
+-- Writes pgt_tasks.
+create function pgtrickle_internal.pgt_take_task(p_task text, p_every interval)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    update pgtrickle_internal.pgt_tasks t
+    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
+    where t.task = (
+        select d.task
+        from pgtrickle_internal.pgt_tasks d
+        where d.task = p_task and d.last_run_at not between clock_timestamp() - p_every and clock_timestamp() -- or the clock was set back
+        for update skip locked
+    );
+    return found;
+end;
+$function$;
+
+-- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
 -- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 --
--- Each task locks its row of pgt_tasks, and a session passes over what another is doing. No SET clause and the caller's
--- rights: a procedure with either may not commit.
-create procedure pgtrickle.tick()
+-- No SET clause, and the caller's rights: a procedure with either may not commit.
+create procedure pgtrickle_internal.pgt_pass(p_commits boolean)
     language plpgsql
 as $procedure$
 declare
+    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
+    v_name     text;
+    v_task     text;
     v_batch    integer;
-    v_inbox    text;
     v_interval interval;
     v_rows     bigint;
 begin
-    call pgtrickle_internal.pgt_commit();
+    call pgtrickle_internal.pgt_commit(p_commits);
     perform pgtrickle_internal.pgt_check_origin();
-    call pgtrickle_internal.pgt_commit();
+    call pgtrickle_internal.pgt_commit(p_commits);
     if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
         return;
     end if;
     v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
     v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
-    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle_internal.pgt_inbox_tick(v_inbox);
-        call pgtrickle_internal.pgt_commit();
-
-        -- Retention, in batches.
-        update pgtrickle_internal.pgt_tasks t
-        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-        where t.task = (
-            select d.task
-            from pgtrickle_internal.pgt_tasks d
-            where d.task = 'inbox ' || v_inbox || ': retention'
-              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-            for update skip locked
-        );
-        if found then
-            call pgtrickle_internal.pgt_commit();
-            loop
+    foreach v_name in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
+        perform pgtrickle_internal.pgt_inbox_tick(v_name);
+        call pgtrickle_internal.pgt_commit(p_commits);
+        v_task := 'inbox ' || v_name || ': retention';
+        if pgtrickle_internal.pgt_take_task(v_task, v_interval) then
+            for v_round in 1..v_rounds loop
+                call pgtrickle_internal.pgt_commit(p_commits);
                 begin
-                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_inbox, v_batch);
+                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_name, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox ||
-                        ': retention';
-                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
+                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
+                    raise warning using message = 'inbox ' || v_name || ': ' || left(sqlerrm, 1000);
                 end;
-                call pgtrickle_internal.pgt_commit();
                 exit when v_rows < v_batch;
             end loop;
         end if;
-        call pgtrickle_internal.pgt_commit();
+        call pgtrickle_internal.pgt_commit(p_commits);
     end loop;
 end;
 $procedure$;
+
+-- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+create procedure pgtrickle.tick()
+    language plpgsql
+as $procedure$
+begin
+    call pgtrickle_internal.pgt_pass(true);
+end;
+$procedure$;
 comment on procedure pgtrickle.tick() is
-    'One pass of background work: whatever is due of refreshes, counts, alerts and retention. Commits as it goes; several sessions may '
-    'call it at once. (Sluice: shop in pgtrickle)';
+    'One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing. '
+    '(Sluice: shop in pgtrickle)';
 
 -- The pass of tick() inside the caller's transaction, for dbt and tests.
--- Reads and writes everything of extension shop; notifies pg_trickle_alert.
 create function pgtrickle.tick_once()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_batch    integer;
-    v_inbox    text;
-    v_interval interval;
-    v_rows     bigint;
 begin
-    perform pgtrickle_internal.pgt_check_origin();
-    if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
-        return;
-    end if;
-    v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
-    foreach v_inbox in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle_internal.pgt_inbox_tick(v_inbox);
-
-        -- Retention, in batches.
-        update pgtrickle_internal.pgt_tasks t
-        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-        where t.task = (
-            select d.task
-            from pgtrickle_internal.pgt_tasks d
-            where d.task = 'inbox ' || v_inbox || ': retention'
-              and d.last_run_at not between clock_timestamp() - v_interval and clock_timestamp() -- or the clock was set back
-            for update skip locked
-        );
-        if found then
-            -- One transaction: a bounded part of the work, the rest waits for the next pass.
-            for v_round in 1..100 loop
-                begin
-                    v_rows := pgtrickle_internal.pgt_inbox_drain(v_inbox, v_batch);
-                exception when others then
-                    v_rows := 0;
-                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || v_inbox ||
-                        ': retention';
-                    raise warning using message = 'inbox ' || v_inbox || ': ' || sqlerrm;
-                end;
-                exit when v_rows < v_batch;
-            end loop;
-        end if;
-    end loop;
+    call pgtrickle_internal.pgt_pass(false);
 end;
 $function$;
 comment on function pgtrickle.tick_once() is
     'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
--- Calls tick().
 create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -2216,11 +1956,11 @@ declare
     v_until timestamptz := clock_timestamp() + p_for;
     v_next  timestamptz := clock_timestamp();
 begin
-    if p_for is null or p_every is null or p_every < interval '10 milliseconds' then
+    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
         raise exception using
             errcode = '22023',
             message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = 'p_for is ' || coalesce(p_for::text, '<null>') || ', p_every is ' || coalesce(p_every::text, '<null>') || '.',
+            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call pgtrickle.run(''59 seconds'', ''1 second'').';
     end if;
     loop
@@ -2235,11 +1975,9 @@ begin
 end;
 $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. Calls tick(). (Sluice: shop in pgtrickle)';
+    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: shop in pgtrickle)';
 
--- ================================================================================================================
--- Inboxes
--- ================================================================================================================
+-- ==== Inboxes =============================================================================================
 
 -- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
 --
@@ -2311,17 +2049,14 @@ begin
 
     if new.processed_at is not null then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('order_events', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
-                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint);
+        values ('order_events', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
     elsif new.retry_count >= 3 then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values ('order_events', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
@@ -2338,47 +2073,35 @@ create function pgtrickle_internal.order_events_updated()
     set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
 as $function$
 declare
-    v_many   boolean;
     v_listed bigint;
     v_died   bigint;
 begin
-    -- A single message needs no grouping, which would cost as much as all the rest.
-    v_many := exists (select from new_rows offset 1);
-    if not v_many then
+    -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
+    -- as much as all the rest.
+    if not exists (select from new_rows offset 1) then
         insert into pgtrickle_internal.pgt_inbox_deltas
             (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select 'order_events', min(c.event_type collate "C"),
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               count(*) filter (where c.processed_at is null and c.retry_count < 3),
-               count(*) filter (where c.retry_count >= 3)
-        from (
-            select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-            union all
-            select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
-                (o.processed_at is not null or o.retry_count >= 3)
-        ) c
-        having min(c.event_type collate "C") = max(c.event_type collate "C")
+        select 'order_events', n.event_type,
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+               (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
+               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
+                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+               (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
+        from new_rows n, old_rows o
+        where n.event_type = o.event_type
         returning listed, died into v_listed, v_died;
     end if;
-
-    if v_many or not found then
+    if v_listed is null then
         with d as (
             insert into pgtrickle_internal.pgt_inbox_deltas
                 (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
             select 'order_events', c.event_type,
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               count(*) filter (where c.processed_at is null and c.retry_count < 3),
-               count(*) filter (where c.retry_count >= 3)
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                   count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
             from (
                 select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
                 union all
@@ -2391,7 +2114,7 @@ begin
         select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
     end if;
 
-    -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
+    -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
     if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
         delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using old_rows o
@@ -2399,21 +2122,18 @@ begin
           and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
               3);
     end if;
-
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         select 'order_events', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
-        on conflict (inbox_name, event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     if v_died > 0 then
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
         select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict do nothing;
-
         delete from pgtrickle_internal.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'order_events' and d.event_id = o.event_id
@@ -2426,23 +2146,18 @@ $function$;
 revoke execute on function pgtrickle_internal.order_events_updated() from public;
 
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
-create trigger sluice_updated
-    after update on pgtrickle.order_events
+create trigger sluice_updated after update on pgtrickle.order_events
     referencing old table as old_rows new table as new_rows
-    for each statement
-    execute function pgtrickle_internal.order_events_updated();
+    for each statement execute function pgtrickle_internal.order_events_updated();
 
 -- Keeps all that is derived from inbox order_events exact under delete.
-create trigger sluice_deleted
-    after delete on pgtrickle.order_events
+create trigger sluice_deleted after delete on pgtrickle.order_events
     referencing old table as old_rows
-    for each statement
-    execute function pgtrickle_internal.pgt_inbox_changed('order_events');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
-create trigger sluice_inserted
-    after insert on pgtrickle.order_events
+create trigger sluice_inserted after insert on pgtrickle.order_events
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass))) is not true
         or nextval('pgtrickle_internal.order_events_received'::regclass) is null -- never
@@ -2453,33 +2168,27 @@ create trigger sluice_inserted
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.order_events
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+create trigger sluice_moved after update of event_type, received_at on pgtrickle.order_events
+    for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'moved');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
-create trigger sluice_truncated
-    after truncate on pgtrickle.order_events
-    for each statement
-    execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'pgtrickle_internal.order_events_received');
+create trigger sluice_truncated after truncate on pgtrickle.order_events
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'pgtrickle_internal.order_events_received');
 alter table pgtrickle.order_events enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
-create trigger sluice_applied
-    after update or delete on pgtrickle.order_events
-    for each row
-    execute function pgtrickle_internal.pgt_inbox_changed('order_events');
+create trigger sluice_applied after update or delete on pgtrickle.order_events
+    for each row execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
 -- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves
 -- pgtrickle_internal.order_events_claim_cursor; writes pgt_inbox_deltas.
 --
--- The claim is the row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; what it
--- has passed is found through the retry queue or, when a claim comes out short, by looking back.
+-- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
+-- behind it are found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -2496,23 +2205,23 @@ create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_
 as $function$
 #variable_conflict use_column
 declare
-    v_now      timestamptz := clock_timestamp();
-    v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    -- Rows that this transaction locked have its number or that of a savepoint, above it.
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_low      timestamptz;
-    v_from_at  timestamptz;
-    v_last_at  timestamptz;
-    v_last_id  text;
-    v_from_id  text := '';
-    v_paused   boolean;
-    v_retries  boolean;
+    v_now        timestamptz := clock_timestamp();
+    v_next       bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base       bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own        bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_low        timestamptz;
+    v_from_at    timestamptz;
+    v_from_id    text := '';
+    v_to_at      timestamptz := timestamptz 'infinity';
+    v_last_at    timestamptz;
+    v_last_id    text;
+    v_paused     boolean;
+    v_retries    boolean;
     v_given_back boolean;
-    v_locker   xid; -- of the row that was claimed last: who had locked it before
-    v_died     boolean; -- the first one that came back
-    v_count    integer := 0;
-    v_rows     integer := 0;
+    v_locker     xid; -- of the row that was claimed last: which transaction had locked it before
+    v_died       boolean;
+    v_count      integer := 0;
+    v_rows       integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2525,14 +2234,10 @@ begin
                    order by i.received_at, i.event_id
                    limit 8
                ) i
-               where i.processed_at is null and i.retry_count < 3
-                 and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+               where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
+                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
+                     (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
                      i.event_id) is null
-                 and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
@@ -2554,9 +2259,7 @@ begin
     ) m on true;
     if v_paused then
         return;
-    end if;
-
-    if (v_retries or v_given_back or p_total_workers is not null) and
+    elsif (v_retries or v_given_back or p_total_workers is not null) and
         (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
@@ -2570,10 +2273,7 @@ begin
             where q.inbox_name = 'order_events' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -2601,163 +2301,69 @@ begin
         v_from_id := v_last_id;
     end if;
 
-    v_rows := v_count;
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-        from pgtrickle.order_events i
-        where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
-          and i.processed_at is null and i.retry_count < 3
-          and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
-              q.event_id = i.event_id) is null)
-          and (i.available_at is null or i.available_at <= v_now)
-          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by i.received_at, i.event_id
-        limit p_limit - v_count
-        for update of i skip locked
-    loop
-        if v_count = 0 and v_locker <> '0'::xid then
-            v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
-                'pgtrickle_internal.order_events_alone_until'::regclass);
-            continue when v_died;
-        end if;
-        v_count := v_count + 1;
-        return next;
-    end loop;
-    if v_count > v_rows and p_total_workers is null then
-        -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle_internal.order_events_claim_cursor'::regclass,
-            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-        from pgtrickle_internal.order_events_claim_cursor c;
-        -- The cursor cannot tell messages of one moment from each other.
-        if received_at = v_from_at then
-            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('order_events', received_at, event_id);
-        end if;
-    end if;
-
-    -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
-    -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-    if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
-        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >=
-            (select r.last_value from pgtrickle_internal.order_events_rescan_after r) then
-            v_now := clock_timestamp();
-            v_rows := v_count;
-            if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
-                p_limit := least(p_limit, greatest(v_count, 1));
+    for v_pass in 1..2 loop
+        v_rows := v_count;
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
+            from pgtrickle.order_events i
+            where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
+              and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
+              and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
+                  q.event_id = i.event_id) is null)
+              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+            order by i.received_at, i.event_id
+            limit p_limit - v_count
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
+                    'pgtrickle_internal.order_events_alone_until'::regclass);
+                continue when v_died;
             end if;
-            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-                from pgtrickle.order_events i
-                where i.received_at >= v_low
-                  and (i.received_at, i.event_id) < (v_from_at, v_from_id)
-                  and i.processed_at is null and i.retry_count < 3
-                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events'
-                      and q.event_id = i.event_id) is null)
-                  and (i.available_at is null or i.available_at <= v_now)
-                order by i.received_at, i.event_id
-                limit p_limit - v_count
-                for update of i skip locked
-            loop
-                if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
-                        'pgtrickle_internal.order_events_alone_until'::regclass);
-                    continue when v_died;
-                end if;
-                v_count := v_count + 1;
-                return next;
-            end loop;
+            v_count := v_count + 1;
+            return next;
+        end loop;
+
+        if v_pass = 2 then
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
                 perform setval('pgtrickle_internal.order_events_rescan_after'::regclass,
                     greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
+            exit;
+        elsif v_count > v_rows and p_total_workers is null then
+            -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
+            perform setval('pgtrickle_internal.order_events_claim_cursor'::regclass,
+                greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
+            from pgtrickle_internal.order_events_claim_cursor c;
+            -- The cursor cannot tell messages of one moment from each other.
+            if received_at = v_from_at then
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values
+                    ('order_events', received_at, event_id);
+            end if;
         end if;
-    end if;
+
+        -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
+        -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
+        exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
+        exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
+            (select r.last_value from pgtrickle_internal.order_events_rescan_after r);
+        v_now := clock_timestamp();
+        v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
+        v_to_at := v_from_at;
+        v_from_at := v_low;
+        v_from_id := '';
+        if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
+            p_limit := least(p_limit, greatest(v_count, 1));
+        end if;
+    end loop;
 
     -- There may be others behind one that has become a dead letter.
     if v_count = 0 and v_died then
         return query select * from pgtrickle_internal.order_events_claim(p_limit, p_worker_id, p_total_workers);
     end if;
-end;
-$function$;
-
--- Stores a message in inbox order_events; false if its id was there, null if it has none.
--- Writes pgtrickle.order_events and, for the duplicate rate, pgt_inbox_deltas.
-create function pgtrickle_internal.order_events_receive(
-    p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
-)
-    returns boolean
-    language plpgsql
-as $function$
-declare
-    v_stored boolean;
-begin
-    if p_event_id is null then
-        return null;
-    end if;
-    insert into pgtrickle.order_events (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
-    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
-    on conflict (event_id) do nothing;
-    v_stored := found;
-
-    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
-    values ('order_events', p_event_type, 1, case when v_stored then 0 else 1 end);
-    return v_stored;
-end;
-$function$;
-
--- Marks a message of inbox order_events as processed; false if it was before, null if there is none. A dead letter is skipped for good by
--- it.
--- Writes pgtrickle.order_events.
-create function pgtrickle_internal.order_events_mark_processed(p_event_id text)
-    returns boolean
-    language plpgsql
-as $function$
-begin
-    -- clock_timestamp(): the message may have arrived after this transaction began.
-    update pgtrickle.order_events i
-    set processed_at = clock_timestamp()
-    where i.event_id = p_event_id and i.processed_at is null;
-    if found then
-        return true;
-    end if;
-    return (select false from pgtrickle.order_events i where i.event_id = p_event_id);
-end;
-$function$;
-
--- Counts a failure of a message of inbox order_events and keeps its error; returns the failures so far, of which 3 make a dead letter.
--- Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none.
--- Writes pgtrickle.order_events.
-create function pgtrickle_internal.order_events_mark_failed(p_event_id text, p_error text)
-    returns integer
-    language plpgsql
-as $function$
-declare
-    v_retry_count integer;
-begin
-    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
-    perform
-    from pgtrickle.order_events i
-    where i.event_id = p_event_id and i.processed_at is null
-    for no key update skip locked;
-    if not found then
-        return (select case when i.processed_at is null then 0 else -1 end from pgtrickle.order_events i where i.event_id = p_event_id);
-    end if;
-    update pgtrickle.order_events i
-    set retry_count = i.retry_count + 1,
-        error = left(p_error, 1000),
-        available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
-    where i.event_id = p_event_id
-    returning i.retry_count into v_retry_count;
-    return v_retry_count;
 end;
 $function$;
 
@@ -2918,17 +2524,14 @@ begin
 
     if new.processed_at is not null then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('payments', new.event_type, 1, (case when isfinite(new.processed_at) and isfinite(new.received_at)
-                   then least(greatest(date_part('epoch', new.processed_at - new.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint);
+        values ('payments', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
     elsif new.retry_count >= 3 then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
     elsif v_is_late or new.available_at is not null then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         values ('payments', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     return null;
 end;
@@ -2945,47 +2548,35 @@ create function pgtrickle_internal.payments_updated()
     set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
 as $function$
 declare
-    v_many   boolean;
     v_listed bigint;
     v_died   bigint;
 begin
-    -- A single message needs no grouping, which would cost as much as all the rest.
-    v_many := exists (select from new_rows offset 1);
-    if not v_many then
+    -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
+    -- as much as all the rest.
+    if not exists (select from new_rows offset 1) then
         insert into pgtrickle_internal.pgt_inbox_deltas
             (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select 'payments', min(c.event_type collate "C"),
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               count(*) filter (where c.processed_at is null and c.retry_count < 3),
-               count(*) filter (where c.retry_count >= 3)
-        from (
-            select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-            union all
-            select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
-                (o.processed_at is not null or o.retry_count >= 3)
-        ) c
-        having min(c.event_type collate "C") = max(c.event_type collate "C")
+        select 'payments', n.event_type,
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+               (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
+               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
+                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+               (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
+        from new_rows n, old_rows o
+        where n.event_type = o.event_type
         returning listed, died into v_listed, v_died;
     end if;
-
-    if v_many or not found then
+    if v_listed is null then
         with d as (
             insert into pgtrickle_internal.pgt_inbox_deltas
                 (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
             select 'payments', c.event_type,
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-               coalesce(sum(c.mult * (case when isfinite(c.processed_at) and isfinite(c.received_at)
-                   then least(greatest(date_part('epoch', c.processed_at - c.received_at), 0), 1e12)
-                   else 0 end * 1000000)::bigint) filter (where c.processed_at is not null), 0),
-               coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-               count(*) filter (where c.processed_at is null and c.retry_count < 3),
-               count(*) filter (where c.retry_count >= 3)
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
+                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                   count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
             from (
                 select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
                 union all
@@ -2998,28 +2589,25 @@ begin
         select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
     end if;
 
-    -- Never join new rows with old ones: a plan made for one of each is quadratic in statements that touch many.
+    -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
     if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
         delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using old_rows o
         where q.inbox_name = 'payments' and q.event_id = o.event_id
           and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
     end if;
-
     -- A message that is pending after an update may lie behind the cursor.
     if v_listed > 0 then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
         select 'payments', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < 3
-        on conflict (inbox_name, event_id) do update
-            set received_at = excluded.received_at, due_at = excluded.due_at;
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     end if;
     if v_died > 0 then
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
         select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
         on conflict do nothing;
-
         delete from pgtrickle_internal.pgt_inbox_dead d
         using old_rows o
         where d.inbox_name = 'payments' and d.event_id = o.event_id
@@ -3031,23 +2619,18 @@ $function$;
 revoke execute on function pgtrickle_internal.payments_updated() from public;
 
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
-create trigger sluice_updated
-    after update on pgtrickle.payments
+create trigger sluice_updated after update on pgtrickle.payments
     referencing old table as old_rows new table as new_rows
-    for each statement
-    execute function pgtrickle_internal.payments_updated();
+    for each statement execute function pgtrickle_internal.payments_updated();
 
 -- Keeps all that is derived from inbox payments exact under delete.
-create trigger sluice_deleted
-    after delete on pgtrickle.payments
+create trigger sluice_deleted after delete on pgtrickle.payments
     referencing old table as old_rows
-    for each statement
-    execute function pgtrickle_internal.pgt_inbox_changed('payments');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
 -- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
 -- statement: a term is 4 % of an insert.
-create trigger sluice_inserted
-    after insert on pgtrickle.payments
+create trigger sluice_inserted after insert on pgtrickle.payments
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass))) is not true
         or nextval('pgtrickle_internal.payments_received'::regclass) is null -- never
@@ -3058,33 +2641,27 @@ create trigger sluice_inserted
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
-create trigger sluice_moved
-    after update of event_type, received_at on pgtrickle.payments
-    for each row
-    when (old.event_type <> new.event_type or old.received_at <> new.received_at)
+create trigger sluice_moved after update of event_type, received_at on pgtrickle.payments
+    for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
     execute function pgtrickle_internal.pgt_inbox_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox payments exact under truncate.
-create trigger sluice_truncated
-    after truncate on pgtrickle.payments
-    for each statement
-    execute function pgtrickle_internal.pgt_inbox_changed('payments', 'pgtrickle_internal.payments_received');
+create trigger sluice_truncated after truncate on pgtrickle.payments
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments', 'pgtrickle_internal.payments_received');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
-create trigger sluice_applied
-    after update or delete on pgtrickle.payments
-    for each row
-    execute function pgtrickle_internal.pgt_inbox_changed('payments');
+create trigger sluice_applied after update or delete on pgtrickle.payments
+    for each row execute function pgtrickle_internal.pgt_inbox_changed('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
 -- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle_internal.payments_claim_cursor;
 -- writes pgt_inbox_deltas.
 --
--- The claim is the row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; what it
--- has passed is found through the retry queue or, when a claim comes out short, by looking back.
+-- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
+-- behind it are found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -3101,23 +2678,23 @@ create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id i
 as $function$
 #variable_conflict use_column
 declare
-    v_now      timestamptz := clock_timestamp();
-    v_next     bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base     bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    -- Rows that this transaction locked have its number or that of a savepoint, above it.
-    v_own      bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_low      timestamptz;
-    v_from_at  timestamptz;
-    v_last_at  timestamptz;
-    v_last_id  text;
-    v_from_id  text := '';
-    v_paused   boolean;
-    v_retries  boolean;
+    v_now        timestamptz := clock_timestamp();
+    v_next       bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base       bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own        bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_low        timestamptz;
+    v_from_at    timestamptz;
+    v_from_id    text := '';
+    v_to_at      timestamptz := timestamptz 'infinity';
+    v_last_at    timestamptz;
+    v_last_id    text;
+    v_paused     boolean;
+    v_retries    boolean;
     v_given_back boolean;
-    v_locker   xid; -- of the row that was claimed last: who had locked it before
-    v_died     boolean; -- the first one that came back
-    v_count    integer := 0;
-    v_rows     integer := 0;
+    v_locker     xid; -- of the row that was claimed last: which transaction had locked it before
+    v_died       boolean;
+    v_count      integer := 0;
+    v_rows       integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -3130,14 +2707,10 @@ begin
                    order by i.received_at, i.event_id
                    limit 8
                ) i
-               where i.processed_at is null and i.retry_count < 3
-                 and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
+               where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
+                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
+                     (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
                      i.event_id) is null
-                 and (i.available_at is null or i.available_at <= v_now)
            )
     into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
     from (
@@ -3159,10 +2732,8 @@ begin
     ) m on true;
     if v_paused then
         return;
-    end if;
-
-    if (v_retries or v_given_back or p_total_workers is not null) and (select a.last_value from pgtrickle_internal.payments_alone_until a)
-        > extract(epoch from v_now) then
+    elsif (v_retries or v_given_back or p_total_workers is not null) and
+        (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
 
@@ -3175,10 +2746,7 @@ begin
             where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
-              and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by q.due_at, q.event_id
             limit p_limit
@@ -3206,162 +2774,68 @@ begin
         v_from_id := v_last_id;
     end if;
 
-    v_rows := v_count;
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-        from pgtrickle.payments i
-        where (i.received_at, i.event_id) >= (v_from_at, v_from_id)
-          and i.processed_at is null and i.retry_count < 3
-          and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-          and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id
-              = i.event_id) is null)
-          and (i.available_at is null or i.available_at <= v_now)
-          and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
-        order by i.received_at, i.event_id
-        limit p_limit - v_count
-        for update of i skip locked
-    loop
-        if v_count = 0 and v_locker <> '0'::xid then
-            v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
-                'pgtrickle_internal.payments_alone_until'::regclass);
-            continue when v_died;
-        end if;
-        v_count := v_count + 1;
-        return next;
-    end loop;
-    if v_count > v_rows and p_total_workers is null then
-        -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-        perform setval('pgtrickle_internal.payments_claim_cursor'::regclass,
-            greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-        from pgtrickle_internal.payments_claim_cursor c;
-        -- The cursor cannot tell messages of one moment from each other.
-        if received_at = v_from_at then
-            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
-        end if;
-    end if;
-
-    -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
-    -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-    if v_count < p_limit and (v_low, '') < (v_from_at, v_from_id) then
-        if v_count = 0 or greatest(0, extract(epoch from v_now) * 1000000)::bigint >=
-            (select r.last_value from pgtrickle_internal.payments_rescan_after r) then
-            v_now := clock_timestamp();
-            v_rows := v_count;
-            if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
-                p_limit := least(p_limit, greatest(v_count, 1));
+    for v_pass in 1..2 loop
+        v_rows := v_count;
+        for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
+            from pgtrickle.payments i
+            where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
+              and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
+              and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
+              and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and
+                  q.event_id = i.event_id) is null)
+              and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
+            order by i.received_at, i.event_id
+            limit p_limit - v_count
+            for update of i skip locked
+        loop
+            if v_count = 0 and v_locker <> '0'::xid then
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
+                    'pgtrickle_internal.payments_alone_until'::regclass);
+                continue when v_died;
             end if;
-            for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
-                select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
-                from pgtrickle.payments i
-                where i.received_at >= v_low
-                  and (i.received_at, i.event_id) < (v_from_at, v_from_id)
-                  and i.processed_at is null and i.retry_count < 3
-                  and (i.xmax = '0'::xid or greatest(v_base - age(i.xmax), 3) < v_next
-                  and pg_xact_status((greatest(v_base - age(i.xmax), 3))::text::xid8) is distinct from 'in progress'
-                  or mxid_age(i.xmax) > 0
-                  and (greatest(v_base - age(i.xmax), 3) < v_own or v_own is null or greatest(v_base - age(i.xmax), 3) >= v_next + 1000000))
-                  and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and
-                      q.event_id = i.event_id) is null)
-                  and (i.available_at is null or i.available_at <= v_now)
-                order by i.received_at, i.event_id
-                limit p_limit - v_count
-                for update of i skip locked
-            loop
-                if v_count = 0 and v_locker <> '0'::xid then
-                    v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
-                        'pgtrickle_internal.payments_alone_until'::regclass);
-                    continue when v_died;
-                end if;
-                v_count := v_count + 1;
-                return next;
-            end loop;
+            v_count := v_count + 1;
+            return next;
+        end loop;
+
+        if v_pass = 2 then
             -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
             -- it may have been the planning, or a busy machine.
             if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
                 perform setval('pgtrickle_internal.payments_rescan_after'::regclass,
                     greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
             end if;
+            exit;
+        elsif v_count > v_rows and p_total_workers is null then
+            -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
+            perform setval('pgtrickle_internal.payments_claim_cursor'::regclass,
+                greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
+            from pgtrickle_internal.payments_claim_cursor c;
+            -- The cursor cannot tell messages of one moment from each other.
+            if received_at = v_from_at then
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
+            end if;
         end if;
-    end if;
+
+        -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
+        -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
+        exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
+        exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
+            (select r.last_value from pgtrickle_internal.payments_rescan_after r);
+        v_now := clock_timestamp();
+        v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
+        v_to_at := v_from_at;
+        v_from_at := v_low;
+        v_from_id := '';
+        if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
+            p_limit := least(p_limit, greatest(v_count, 1));
+        end if;
+    end loop;
 
     -- There may be others behind one that has become a dead letter.
     if v_count = 0 and v_died then
         return query select * from pgtrickle_internal.payments_claim(p_limit, p_worker_id, p_total_workers);
     end if;
-end;
-$function$;
-
--- Stores a message in inbox payments; false if its id was there, null if it has none.
--- Writes pgtrickle.payments and, for the duplicate rate, pgt_inbox_deltas.
-create function pgtrickle_internal.payments_receive(
-    p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_available_at timestamptz
-)
-    returns boolean
-    language plpgsql
-as $function$
-declare
-    v_stored boolean;
-begin
-    if p_event_id is null then
-        return null;
-    end if;
-    insert into pgtrickle.payments (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
-    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
-    on conflict (event_id) do nothing;
-    v_stored := found;
-
-    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
-    values ('payments', p_event_type, 1, case when v_stored then 0 else 1 end);
-    return v_stored;
-end;
-$function$;
-
--- Marks a message of inbox payments as processed; false if it was before, null if there is none. A dead letter is skipped for good by it.
--- Writes pgtrickle.payments.
-create function pgtrickle_internal.payments_mark_processed(p_event_id text)
-    returns boolean
-    language plpgsql
-as $function$
-begin
-    -- clock_timestamp(): the message may have arrived after this transaction began.
-    update pgtrickle.payments i
-    set processed_at = clock_timestamp()
-    where i.event_id = p_event_id and i.processed_at is null;
-    if found then
-        return true;
-    end if;
-    return (select false from pgtrickle.payments i where i.event_id = p_event_id);
-end;
-$function$;
-
--- Counts a failure of a message of inbox payments and keeps its error; returns the failures so far, of which 3 make a dead letter.
--- Returns 0 if another transaction holds the message, -1 if it is processed, null if there is none.
--- Writes pgtrickle.payments.
-create function pgtrickle_internal.payments_mark_failed(p_event_id text, p_error text)
-    returns integer
-    language plpgsql
-as $function$
-declare
-    v_retry_count integer;
-begin
-    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
-    perform
-    from pgtrickle.payments i
-    where i.event_id = p_event_id and i.processed_at is null
-    for no key update skip locked;
-    if not found then
-        return (select case when i.processed_at is null then 0 else -1 end from pgtrickle.payments i where i.event_id = p_event_id);
-    end if;
-    update pgtrickle.payments i
-    set retry_count = i.retry_count + 1,
-        error = left(p_error, 1000),
-        available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
-    where i.event_id = p_event_id
-    returning i.retry_count into v_retry_count;
-    return v_retry_count;
 end;
 $function$;
 
@@ -3450,7 +2924,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '3696a706b4550f8e3ed9048babfff131', 'plain');
+values ('shop', '1.0.0', '8b815aef0c6b7e7249c5705df68bd31b', 'plain');
 select pgtrickle.attach();
 
 commit;

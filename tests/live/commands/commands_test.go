@@ -10,8 +10,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/pgsluice/sluice/cmd/cli"
-	"github.com/pgsluice/sluice/cmd/live"
+	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/live/livetest"
 	"github.com/pgsluice/sluice/tests/pgtest"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/cli"
-	"github.com/pgsluice/sluice/cmd/verify"
+	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/cmd/live"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/pgsluice/sluice/cmd/cli"
+	"github.com/pgsluice/sluice/internal/cli"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/tests/live/livetest"

@@ -20,6 +20,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -84,7 +85,7 @@ type regress struct {
 }
 
 func (s *regress) run(ctx context.Context, script string) {
-	for _, statement := range sqltext.Statements(script) {
+	for _, statement := range ddl.Statements(script) {
 		if s.asks && isQuery(statement) {
 			s.ask(ctx, statement)
 		}
@@ -192,7 +193,7 @@ func expected(errs *diag.List) bool {
 	return true
 }
 
-func (s *regress) compile(query string) (view *ivm.View, errs *diag.List) {
+func (s *regress) compile(query string) (view *ivm.Plan, errs *diag.List) {
 	errs = &diag.List{}
 	defer func() {
 		if r := recover(); r != nil {
@@ -205,12 +206,11 @@ func (s *regress) compile(query string) (view *ivm.View, errs *diag.List) {
 	if view != nil {
 		seen := map[string]bool{}
 		for _, o := range view.Output {
-			if seen[o.Name] || view.Columns.Info(o.ID).Type == sqltext.Record {
+			if seen[o.Name] || o.Type == sqltext.Record {
 				errs.Add(diag.Error{Message: "duplicate or record"})
 			}
 			seen[o.Name] = true
 		}
-		view.Storage()
 	}
 	return view, errs
 }
@@ -221,11 +221,11 @@ func panicked(what string) *diag.List {
 	return errs
 }
 
-func (s *regress) compare(view *ivm.View, query string, names, types []string) {
+func (s *regress) compare(view *ivm.Plan, query string, names, types []string) {
 	var got []string
 	for i, o := range view.Output {
 		got = append(got, o.Name)
-		typ := view.Columns.Info(o.ID).Type
+		typ := o.Type
 		if i < len(types) && typ != "" && typ != types[i] && sqltext.Unsized(typ) != sqltext.Unsized(types[i]) && !(typ == "record") {
 			s.tell("TYPE", query, fmt.Sprintf("%s is %s, taken for %s", o.Name, types[i], typ))
 		}

@@ -50,6 +50,8 @@ begin
     insert into pgtle.control values (name, version, description);
     insert into pgtle.handed values (name, '', version, ext);
     perform pgtle.put_control($1), pgtle.put($1 || '--' || $2 || '.sql', $4);
+    -- pg_tle keeps the control file as a function, by which others see that it has the extension.
+    execute format('create function pgtle.%I() returns text language sql as $control$select %L$control$', $1 || '.control', $3);
     return true;
 end;
 $install$;
@@ -95,6 +97,7 @@ begin
         raise exception using errcode = 'P0002', message = format('Extension %s does not exist', extname);
     end if;
     delete from pgtle.handed h where h.name = extname;
+    execute format('drop function pgtle.%I()', extname || '.control');
     return true;
 end;
 $uninstall$;

@@ -1,0 +1,212 @@
+package artifact
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/objects"
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// claimed collects the names that a script takes.
+type claimed struct {
+	claims render.Claims
+	had    map[string]bool // names that the version before has
+}
+
+// installClaims are all names of a version. Made says that those are among them that functions make on users' tables, which a script of an extension must not name.
+func installClaims(m upgrade.Manifest, made bool) render.Claims {
+	return claims(upgrade.Manifest{Extension: m.Extension, Schema: m.Schema}, m, upgrade.Plan{}, made)
+}
+
+// upgradeClaims are the names that are new in a version, and those of what the plan replaces, alters, renames or drops.
+func upgradeClaims(from, to upgrade.Manifest, plan upgrade.Plan) render.Claims {
+	return claims(from, to, plan, true)
+}
+
+func claims(from, to upgrade.Manifest, plan upgrade.Plan, made bool) render.Claims {
+	c := claimed{claims: render.Claims{Extension: to.Extension, SchemaName: to.Schema}, had: map[string]bool{}}
+	eachName(from, func(kind, schema, name string) { c.had[kind+" "+sqltext.Qualified(schema, name)] = true }, true)
+	eachName(to, func(kind, schema, name string) {
+		if !c.had[kind+" "+sqltext.Qualified(schema, name)] {
+			c.add(kind, schema, name, false)
+		}
+	}, made)
+	for _, o := range plan.Replaced(from, to) {
+		if kind, schema, name, ok := objects.NameOf(o); ok && schema != to.Internal {
+			c.add(kind, schema, name, true)
+		}
+	}
+	c.claims.Relations, c.claims.Routines = inOrderOf(c.claims.Relations), inOrderOf(c.claims.Routines)
+	return c.claims
+}
+
+// uninstallClaims are the names of what is dropped.
+func uninstallClaims(m upgrade.Manifest) render.Claims {
+	c := claimed{claims: render.Claims{Extension: m.Extension, SchemaName: m.Schema}}
+	eachName(m, func(kind, schema, name string) {
+		if kind == "relation" || kind == "routine" {
+			c.add(kind, schema, name, true)
+		}
+	}, false)
+	c.claims.Relations, c.claims.Routines = inOrderOf(c.claims.Relations), inOrderOf(c.claims.Routines)
+	return c.claims
+}
+
+// add notes a name once.
+func (c *claimed) add(kind, schema, name string, replaced bool) {
+	switch kind {
+	case "publication":
+		c.claims.Publications = append(c.claims.Publications, name)
+		return
+	case "role":
+		c.claims.Roles = append(c.claims.Roles, name)
+		return
+	case "trigger":
+		at := slices.IndexFunc(c.claims.Triggers, func(t render.TriggersOn) bool { return t.Table == schema })
+		if at < 0 {
+			at = len(c.claims.Triggers)
+			c.claims.Triggers = append(c.claims.Triggers, render.TriggersOn{Table: schema})
+		}
+		c.claims.Triggers[at].List = append(c.claims.Triggers[at].List, name)
+		return
+	}
+	list := &c.claims.Relations
+	if kind == "routine" {
+		list = &c.claims.Routines
+	}
+	at := slices.IndexFunc(*list, func(n render.Names) bool { return n.Schema == schema && n.Replaced == replaced })
+	if at < 0 {
+		at = len(*list)
+		*list = append(*list, render.Names{Schema: schema, Replaced: replaced})
+	}
+	if !slices.Contains((*list)[at].List, name) {
+		(*list)[at].List = append((*list)[at].List, name)
+	}
+}
+
+// inOrderOf sorts lists of names, and what is in them, so that the same names give the same bytes.
+func inOrderOf(lists []render.Names) []render.Names {
+	for _, n := range lists {
+		slices.Sort(n.List)
+	}
+	slices.SortFunc(lists, func(a, b render.Names) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), strings.Compare(fmt.Sprint(a.Replaced), fmt.Sprint(b.Replaced)))
+	})
+	return lists
+}
+
+// eachName tells the names of a version that others may have: relations and routines by schema and name, triggers by table and name, publications. The
+// internal schema is new, so nobody has a name in it.
+func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made bool) {
+	for _, o := range m.Objects {
+		if kind, schema, name, ok := objects.NameOf(o); ok {
+			if schema != m.Internal {
+				tell(kind, schema, name)
+			}
+		} else if o.Kind == "role" {
+			tell(o.Kind, "", sqltext.Unquoted(o.Signature))
+		}
+	}
+	if !made {
+		return
+	}
+	for _, o := range m.Made {
+		switch {
+		case o.Kind == "publication":
+			tell(o.Kind, "", o.Name)
+		case o.Kind == "outbox" && !o.Holds: // that nobody may ever enable
+			continue
+		}
+		for _, r := range o.Relations {
+			if r.Schema != m.Internal {
+				tell("relation", r.Schema, r.Name)
+			}
+		}
+		for _, name := range o.Triggers {
+			tell("trigger", o.On[0], name)
+		}
+	}
+}
+
+// Taken is a name that others have.
+type Taken struct {
+	Kind     string `json:"kind"`
+	Name     string `json:"name"` // as SQL
+	Owner    string `json:"owner"`
+	Replaced bool   `json:"replaced"` // they put it in the place of what an upgrade replaces
+}
+
+// Problem tells of a name that others have, where the spec gives it.
+func (e *Extension) Problem(t Taken) diag.Error {
+	kind := t.Kind
+	switch kind {
+	case "trigger", "publication", "role", "schema":
+	case "function", "procedure", "aggregate":
+		kind = "routine"
+	default:
+		kind = "relation"
+	}
+	name, _, _ := strings.Cut(t.Name, "(")
+	at, known := e.origins[kind+" "+name]
+	if !known {
+		at = e.origins["relation "+sqltext.Qualified(e.Schema, "pgt_extension")]
+	}
+	return nameOfOthers(at, e.Name, t)
+}
+
+// requireNames refuses to go on where others have a name; empty where there is nothing to look for.
+func requireNames(c render.Claims) string {
+	if c.Empty() {
+		return ""
+	}
+	return render.Must("extension/require_names.sql", c)
+}
+
+// TakenByInstall is a query for what others have of the names that an installation takes: kind, name, owner, and false.
+func TakenByInstall(m upgrade.Manifest) string {
+	claims := installClaims(m, true)
+	claims.NewSchema = m.Internal
+	return render.Must("extension/taken_names.sql", claims)
+}
+
+// TakenByUpgrade is TakenByInstall for names that are new, with true for what others put in the place of what an upgrade replaces; empty where it does neither.
+func TakenByUpgrade(from, to upgrade.Manifest, plan upgrade.Plan) string {
+	claims := upgradeClaims(from, to, plan)
+	if claims.Empty() {
+		return ""
+	}
+	return render.Must("extension/taken_names.sql", claims)
+}
+
+// OnlyNew is a query for names without those that would be replaced.
+func OnlyNew(query string) string {
+	if query == "" {
+		return ""
+	}
+	return "select n.* from (\n" + query + ") n where not n.replaced"
+}
+
+func nameOfOthers(by objects.Origin, extension string, t Taken) diag.Error {
+	if t.Kind == "role" {
+		return diag.Error{
+			Pos: by.Name, Code: "name-taken",
+			Message: fmt.Sprintf("role %s installs extension %s, and has all rights already", t.Name, extension),
+			Hint:    "name a group role, or none: rights that a later version takes from it would be its own",
+		}
+	}
+	other := "give " + by.What + " another name"
+	if by.What == "the extension" {
+		other = "give the extension another schema"
+	}
+	return diag.Error{
+		Pos: by.Name, Code: "name-taken",
+		Message: fmt.Sprintf("%s %s already exists, and extension %s did not make it", t.Kind, t.Name, extension),
+		Hint:    fmt.Sprintf("it is of role %s: rename or drop it, or %s", t.Owner, other),
+	}
+}

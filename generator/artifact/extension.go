@@ -1,0 +1,65 @@
+// Package artifact turns the objects of a version, and of those released before it, into scripts and files.
+package artifact
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pgsluice/sluice/generator/objects"
+	"github.com/pgsluice/sluice/generator/plan"
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Extension is everything that is generated for one spec.
+type Extension struct {
+	Name, Version, Schema string
+	Objects               []upgrade.Object // in an order in which they can be created
+	Artifacts             []string         // that the spec lists
+	Every                 time.Duration    // between two ticks
+	Queries               []plan.Query     // of the stream tables, in the order of their refreshes
+
+	named   []upgrade.Named
+	made    []upgrade.Made
+	view    render.Extension
+	origins map[string]objects.Origin // of names, by kind and name
+}
+
+// New is the extension of a plan, whose objects are made.
+func New(p *plan.Plan, named []upgrade.Named, made *objects.Objects) *Extension {
+	e := &Extension{
+		Name: p.Spec.Extension.Name, Version: p.Spec.Extension.Version, Schema: p.Spec.Extension.Schema, Every: p.View.Every, Queries: p.Queries,
+		Objects: made.List, made: made.Made, named: named, view: p.View, origins: made.Origins,
+	}
+	for _, a := range p.Spec.Artifacts {
+		e.Artifacts = append(e.Artifacts, a.Value)
+	}
+	return e
+}
+
+// Manifest describes the version, for upgrades from it and to it.
+func (e *Extension) Manifest() upgrade.Manifest {
+	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.view.InternalName, e.named, e.Objects, e.made)
+}
+
+// Digest changes whenever any object does.
+func (e *Extension) Digest() string { return e.Manifest().Digest() }
+
+// described are the objects with comments as people read them: without the mark, and that of an internal object from its header.
+func (e *Extension) described() []upgrade.Object {
+	described := slices.Clone(e.Objects)
+	for n := range described {
+		described[n].Comment = sqltext.Unmarked(described[n].Comment, e.view.Mark())
+		if described[n].Comment == "" {
+			described[n].Comment = objects.Header(described[n].SQL)
+		}
+	}
+	return described
+}
+
+// Maintained says how a stream table is kept up to date, by its place in the order of refreshes, and why it is recomputed if it is.
+func (e *Extension) Maintained(n int) (mode, strategy, reason string) {
+	t := e.view.StreamTables[n]
+	return t.EffectiveMode, t.Strategy, t.Reason
+}

@@ -1,0 +1,225 @@
+package artifact
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Releases reads the manifests of the released versions of an extension from the artifact directory, oldest first.
+func Releases(out, extension string) ([]upgrade.Manifest, error) {
+	dir := filepath.Join(out, extension, "releases")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var released []upgrade.Manifest
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		m, err := upgrade.Decode(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if m.Extension != extension || m.Version+".json" != entry.Name() {
+			return nil, fmt.Errorf("%s holds version %q of extension %q: restore what \"sluice release\" wrote", path, m.Version, m.Extension)
+		}
+		released = append(released, m)
+	}
+	slices.SortFunc(released, func(a, b upgrade.Manifest) int { return spec.CompareVersions(a.Version, b.Version) })
+	return released, nil
+}
+
+// ErrReleased tells that a released version would change.
+type ErrReleased struct{ Extension, Version string }
+
+func (e ErrReleased) Error() string {
+	return fmt.Sprintf("version %s of extension %s is released, and the spec now makes something else", e.Version, e.Extension)
+}
+
+// ErrPassed tells that a version is not released, and comes before one that is: migrations of releases are numbered, and keep their bytes.
+type ErrPassed struct{ Extension, Version, Released string }
+
+func (e ErrPassed) Error() string {
+	return fmt.Sprintf("version %s of extension %s comes before %s, which is released", e.Version, e.Extension, e.Released)
+}
+
+// Follows reports how a version does not go with those that are released, oldest first; nil if it does.
+func (e *Extension) Follows(released []upgrade.Manifest) error {
+	if n := slices.IndexFunc(released, e.sameVersion); n >= 0 {
+		if released[n].Digest() != e.Digest() {
+			return ErrReleased{e.Name, e.Version}
+		}
+		return nil
+	}
+	if n := len(released); n > 0 && spec.CompareVersions(e.Version, released[n-1].Version) < 0 {
+		return ErrPassed{e.Name, e.Version, released[n-1].Version}
+	}
+	return nil
+}
+
+func (e *Extension) sameVersion(m upgrade.Manifest) bool { return m.Version == e.Version }
+
+// Release adds the manifest of the current version to the artifact directory; it returns its path, and false if it was there.
+func (e *Extension) Release(out string) (string, bool, error) {
+	released, err := Releases(out, e.Name)
+	if err != nil {
+		return "", false, err
+	}
+	path := filepath.Join(out, e.Name, "releases", e.Version+".json")
+	if err := e.Follows(released); err != nil || slices.ContainsFunc(released, e.sameVersion) {
+		return path, false, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return path, false, err
+	}
+	return path, true, os.WriteFile(path, []byte(e.Manifest().Encode()), 0o666)
+}
+
+// leap leads from one version to the next, and back where that is known and loses nothing.
+type leap struct {
+	from, to    upgrade.Manifest
+	forth, back way
+	noWay       string // why nothing leads back; empty if something does
+}
+
+// way is a plan for either flavour.
+type way struct{ plain, member upgrade.Plan }
+
+// chain lists the versions to which scripts lead, oldest first: those released and this one.
+func (e *Extension) chain(released []upgrade.Manifest) []upgrade.Manifest {
+	if slices.ContainsFunc(released, e.sameVersion) {
+		return released
+	}
+	return append(slices.Clone(released), e.Manifest())
+}
+
+// leaps lead from each version of a chain to the next. PostgreSQL and migration tools chain them.
+func leaps(chain []upgrade.Manifest) ([]leap, error) {
+	var all []leap
+	for n := 1; n < len(chain); n++ {
+		l := leap{from: chain[n-1], to: chain[n]}
+		var err error
+		if l.forth, err = wayBetween(l.from, l.to); err != nil {
+			return nil, fmt.Errorf("from version %s to %s: %w", l.from.Version, l.to.Version, err)
+		}
+		if l.back, err = wayBetween(l.to, l.from); err != nil {
+			l.noWay = err.Error()
+		} else if losses := l.back.plain.Losses(); len(losses) > 0 {
+			l.noWay = "That would delete " + strings.Join(losses, ", ") + "."
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// Upgrade derives the steps from one version to another, which may be an older one; member says whether their objects are members of an extension.
+func Upgrade(from, to upgrade.Manifest, member bool) (upgrade.Plan, error) {
+	plan, err := upgrade.Derive(from, to, member)
+	plan.Downgrade = IsDowngrade(from.Version, to.Version)
+	return plan, err
+}
+
+// IsDowngrade reports whether the second version comes before the first.
+func IsDowngrade(from, to string) bool { return spec.Older(to, from) }
+
+func wayBetween(from, to upgrade.Manifest) (way, error) {
+	plain, err := Upgrade(from, to, false)
+	if err != nil {
+		return way{}, err
+	}
+	member, err := Upgrade(from, to, true)
+	return way{plain, member}, err
+}
+
+// update is what ALTER EXTENSION … UPDATE runs from one version to another.
+type update struct{ from, to, script string }
+
+// updates are the scripts of all leaps, forth and back.
+func updates(leaps []leap) []update {
+	var all []update
+	for _, l := range leaps {
+		all = append(all, update{l.from.Version, l.to.Version, memberScript(l.from, l.to, l.forth.member)})
+		if l.noWay == "" {
+			all = append(all, update{l.to.Version, l.from.Version, memberScript(l.to, l.from, l.back.member)})
+		}
+	}
+	return all
+}
+
+// upgradeFiles are the scripts of all leaps, for extensions.
+func (e *Extension) upgradeFiles(leaps []leap) Files {
+	files := Files{}
+	for _, u := range updates(leaps) {
+		files[fmt.Sprintf("%[1]s/extension/%[1]s--%[2]s--%[3]s.sql", e.Name, u.from, u.to)] = e.sourced(u)
+	}
+	return files
+}
+
+// sourced is an update as a file, which psql must not run.
+func (e *Extension) sourced(u update) string {
+	return fmt.Sprintf("-- Extension %s from version %s to %s, generated by Sluice. Do not edit: change the spec and generate again.\n\n"+
+		"\\echo Use \"alter extension %s update to %s\" to load this file. \\quit\n\n%s",
+		e.Name, u.from, u.to, sqltext.Ident(e.Name), sqltext.Literal(u.to), u.script)
+}
+
+// UpgradeScript is the whole of a plan for the plain flavour, for one transaction.
+func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
+	return fmt.Sprintf("%s\n%s\n%s\n%s%s", requireVersion(from), requireNames(upgradeClaims(from, to, plan)), plan.Script(), noteVersion(to), attach(to, false))
+}
+
+// UpgradeSteps is UpgradeScript for somebody who tells how it goes.
+func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
+	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}, {What: "names", SQL: requireNames(upgradeClaims(from, to, plan))}}
+	for _, step := range plan.Steps {
+		if step.SQL != "" {
+			steps = append(steps, Step{step.Action + " " + step.Object, step.SQL, step.Long()})
+		}
+	}
+	return append(steps, Step{What: "version " + to.Version, SQL: noteVersion(to)}, Step{"what stands on users' tables", attach(to, false), true})
+}
+
+func noteVersion(m upgrade.Manifest) string {
+	return fmt.Sprintf("update %s.pgt_extension set version = %s, digest = %s, installed_at = now();\n", sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()))
+}
+
+// requireVersion fails unless a version is installed, and keeps it as it is to the end of the transaction.
+func requireVersion(m upgrade.Manifest) string {
+	return fmt.Sprintf(`do $do$
+begin
+    -- Nobody attaches, and nobody else upgrades, meanwhile.
+    lock table %[5]s.pgt_origin in share row exclusive mode;
+    if not exists (select from %[1]s.pgt_extension where version = %[2]s and digest = %[3]s) then
+        raise exception using
+            errcode = '55000',
+            message = %[4]s,
+            detail = (select format('Version %%s is, with digest %%s.', version, digest) from %[1]s.pgt_extension),
+            hint = 'Run the scripts that lead from that version, in order.';
+    end if;
+end;
+$do$;
+`, sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()),
+		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)), sqltext.Ident(m.Internal))
+}
+
+// memberScript is what members of an extension become. What stands on users' tables follows with attach(), which apply and the next tick call.
+func memberScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
+	return requireNames(upgradeClaims(from, to, plan)) + "\n" + plan.Script() + "\n" + noteVersion(to)
+}

@@ -1,0 +1,221 @@
+package objects
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/parallel"
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// builder collects objects in creation order and the problems that only show once all names are known.
+type builder struct {
+	objects  []upgrade.Object
+	places   map[string]Origin // by name space, then name
+	mark     string            // of the extension, in comments
+	internal string            // schema, whose objects are known by it and have no comments
+	origins  map[string]Origin // of names that others may have, by kind and name
+	errs     *diag.List
+	at       Origin // what is being built
+	checks   *parallel.Checks
+}
+
+// Origin is what an object comes from.
+type Origin struct {
+	What string
+	pos  diag.Pos
+	Name diag.Pos // where its name stands
+}
+
+// from is the origin of what a part of the spec makes.
+func from(what string, place spec.Place) Origin { return Origin{what, place.At, place.Field("name")} }
+
+type option func(*upgrade.Object)
+
+func dumped(o *upgrade.Object) { o.Dump = true }
+
+// dumpedWhere has a dump of the extension keep some rows.
+func dumpedWhere(condition string) option {
+	return func(o *upgrade.Object) { o.Dump, o.DumpWhere = true, condition }
+}
+
+func holds(o *upgrade.Object) { o.Dump, o.Holds = true, true }
+
+// goesWithTable leaves it to the table to remove an object.
+func goesWithTable(o *upgrade.Object) { o.Drop = "" }
+
+// resumes has a sequence that was lost go on.
+func resumes(sql string) option { return func(o *upgrade.Object) { o.Resume = sql } }
+
+// fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
+func fires(when string) option {
+	return func(o *upgrade.Object) {
+		trigger, table, _ := strings.Cut(o.Signature, " on ")
+		o.SQL += fmt.Sprintf("alter table %s enable %s trigger %s;\n", table, when, trigger)
+	}
+}
+
+// part is a template with what it renders.
+type part struct {
+	template string
+	data     any
+}
+
+// created is the one statement that a part renders.
+type created struct {
+	part
+	sql string
+	of  sqltext.Created
+}
+
+// create renders a part. What it creates is read from the statement itself.
+func (p part) create() created {
+	sql := render.Must(p.template, p.data)
+	of, err := sqltext.Describe(sql)
+	if err != nil || of.Kind == "" {
+		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", p.template, err, sql))
+	}
+	return created{p, sql, of}
+}
+
+// addTask adds the row of a task of tick.
+func (b *builder) addTask(schemas render.Schemas, task, section string) {
+	b.addStatement("row", "pgt_tasks: "+task, "catalog/pgt_task_row.sql", render.Task{Schemas: schemas, Task: task}, "", within(section))
+}
+
+// add renders one template into one object.
+func (b *builder) add(template string, data any, options ...option) {
+	b.addCreated(part{template, data}.create(), options...)
+}
+
+func (b *builder) addCreated(c created, options ...option) {
+	b.check(c.template, c.sql, c.of.CheckBody)
+	o := upgrade.Object{
+		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: Header(c.sql), Drop: dropSQL(c.of.Statement),
+		Template: strings.TrimSuffix(c.template, ".sql"), Section: sectionOf(c.data),
+	}
+	switch {
+	case o.Kind == "index" || o.Kind == "trigger": // known by their tables and functions
+	case c.of.Schema == b.internal:
+		o.Comment = ""
+	default:
+		o.Comment = sqltext.Marked(o.Comment, b.mark)
+	}
+	_, o.Shared = c.data.(render.Extension)
+	b.claimName(c.of.Statement)
+	b.push(o, options)
+	if definer(c.sql) {
+		// Triggers need no right to be called: without it nobody hangs one on a table of his own, with rows that he made up.
+		b.push(upgrade.Object{
+			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
+			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n", Section: sectionOf(c.data),
+		}, nil)
+	}
+}
+
+// definer reports whether a trigger function runs with its owner's rights.
+func definer(sql string) bool {
+	return strings.Contains(sql, "\n    returns trigger\n") && strings.Contains(sql, "\n    security definer\n")
+}
+
+// addStatement renders a template whose statement creates no object that the parser could name.
+func (b *builder) addStatement(kind, signature, template string, data any, drop string, options ...option) {
+	sql := b.render(template, data)
+	b.push(upgrade.Object{
+		Kind: kind, Signature: signature, SQL: sql, Drop: drop, Template: strings.TrimSuffix(template, ".sql"), Section: sectionOf(data),
+	}, options)
+}
+
+func (b *builder) push(o upgrade.Object, options []option) {
+	for _, set := range options {
+		set(&o)
+	}
+	b.objects = append(b.objects, o)
+	if kind, schema, name, ok := NameOf(o); ok {
+		b.origins[kind+" "+sqltext.Qualified(schema, name)] = b.at
+	}
+}
+
+// render executes a template and lets what comes out be checked.
+func (b *builder) render(template string, data any) string {
+	sql := render.Must(template, data)
+	b.check(template, sql, func() error { return sqltext.Check(sql) })
+	return sql
+}
+
+// check begins a check, whose result checked waits for.
+func (b *builder) check(template, sql string, check func() error) {
+	b.checks.Begin(func() error {
+		if err := check(); err != nil {
+			return fmt.Errorf("template %s: %w\n%s", template, err, sql)
+		}
+		return nil
+	})
+}
+
+// checked waits for all checks: a template that gives bad SQL for any spec is a bug of ours.
+func (b *builder) checked() {
+	if err := b.checks.Wait(); err != nil {
+		panic(err)
+	}
+}
+
+// claimName reports names that two parts of a spec would both create.
+func (b *builder) claimName(created sqltext.Statement) {
+	space := "relation"
+	switch created.Kind {
+	case "function", "procedure", "trigger", "schema":
+		space = created.Kind
+	}
+	key := space + " " + created.Signature()
+	if first, taken := b.places[key]; taken {
+		b.errs.Add(nameClash(b.at, first, created))
+		return
+	}
+	b.places[key] = b.at
+	if space == "relation" {
+		b.origins[key] = b.at
+	}
+}
+
+func dropSQL(created sqltext.Statement) string {
+	switch created.Kind {
+	case "index": // goes with its table
+		return ""
+	default:
+		return sqltext.Wrap("drop " + created.Kind + " " + created.Signature() + ";\n")
+	}
+}
+
+// Header splits a rendered object into the first sentence group of its leading comment, which documents it in the catalog too.
+func Header(sql string) string {
+	var lines []string
+	for _, line := range strings.Split(sql, "\n") {
+		text, isComment := strings.CutPrefix(line, "--")
+		text = strings.TrimSpace(text)
+		if !isComment || text == "" || strings.HasPrefix(text, "Reads ") || strings.HasPrefix(text, "Writes ") || strings.HasPrefix(text, "From ") {
+			break
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, " ")
+}
+
+// NameOf is the name of what a script makes, if others can have it: triggers and constraints are of tables that are new themselves.
+func NameOf(o upgrade.Object) (kind, schema, name string, ok bool) {
+	switch o.Kind {
+	case "table", "view", "sequence", "index":
+		kind = "relation"
+	case "function", "procedure":
+		kind = "routine"
+	default:
+		return "", "", "", false
+	}
+	signature, _, _ := strings.Cut(o.Signature, "(")
+	r, ok := sqltext.ParseRelation(signature)
+	return kind, r.Schema, r.Name, ok
+}

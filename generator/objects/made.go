@@ -1,0 +1,155 @@
+package objects
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// triggersLock is what keeps writers of a source waiting while its triggers are made.
+const triggersLock = "SHARE ROW EXCLUSIVE on the table that it is of, for a moment"
+
+// madeOf lists what functions of the extension make on users' tables, what others read first.
+func madeOf(view render.Extension) []upgrade.Made {
+	var made []upgrade.Made
+	forget := func(source string) string {
+		return fmt.Sprintf("delete from %s.pgt_source_state where source = %s;\n", view.Internal(), sqltext.Literal(source))
+	}
+	for _, s := range view.Sources {
+		var triggers []string
+		if !s.Made {
+			triggers = s.Triggers.Names()
+		}
+		made = append(made, upgrade.Made{
+			Kind: "change log", Triggers: triggers, Name: s.ID(), On: []string{s.Table.String()}, Drop: dropOwn(view, s.Log) + forget(s.ID()),
+			Definition: digestOf("shadow/change_log.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
+			Shadow: render.Must("shadow/change_log.sql", s),
+		})
+	}
+	for _, c := range view.Captures {
+		var naming *upgrade.Naming
+		var triggers []string
+		if !c.Made {
+			triggers = c.TriggerNames()
+			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("now/absent.sql", c)}
+		}
+		made = append(made, upgrade.Made{
+			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
+			Definition: digestOf("now/attach.sql", c), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
+		})
+	}
+	for _, o := range view.EventOutboxes() {
+		made = append(made, eventOutbox(view, o)...)
+	}
+	for _, i := range view.Inboxes {
+		made = append(made, upgrade.Made{
+			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
+			Anew: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
+		})
+	}
+	for _, t := range view.StreamTables {
+		for _, role := range t.Grants {
+			made = append(made, rights("reader", role, t.Table.String())...)
+		}
+		for _, index := range t.Indexes {
+			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
+			made = append(made, upgrade.Made{
+				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Anew: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
+				Relations: []upgrade.Relation{relation("index", index.Name, "")},
+			})
+		}
+		shadow := render.Must("shadow/stream_table.sql", t)
+		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
+		made = append(made, upgrade.Made{
+			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
+			Drop: dropOwn(view, t.Table) + dropStores(view, t),
+			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
+		}, upgrade.Made{
+			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: contentsOf(t),
+			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
+		})
+	}
+	for _, o := range view.MadeOutboxes() {
+		made = append(made, madeOutbox(view, o)...)
+	}
+	for _, g := range view.Groups {
+		made = append(made, consumerGroup(view, g))
+	}
+	return made
+}
+
+// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema.
+func dropOwn(view render.Extension, name render.Name) string {
+	if name.Schema == view.InternalName {
+		return fmt.Sprintf("drop table if exists %s;\n", name)
+	}
+	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), sqltext.Literal(name.String()))
+}
+
+// dropStores is dropOwn of each table that holds the rows of a stream table.
+func dropStores(view render.Extension, t render.StreamTable) (drop string) {
+	for _, table := range t.Stores() {
+		drop += dropOwn(view, table)
+	}
+	return drop
+}
+
+// follows lists the tables whose triggers write a stream table, or write one that it reads.
+func follows(view render.Extension, t render.StreamTable) []string {
+	var tables []string
+	for _, changes := range t.Pending {
+		tables = append(tables, changes.Table.String())
+		for _, read := range view.StreamTables {
+			if read.Table == changes.Table {
+				tables = append(tables, follows(view, read)...)
+			}
+		}
+	}
+	slices.Sort(tables)
+	return slices.Compact(tables)
+}
+
+// remakeLock is what keeps waiting while a stream table of another definition is made and filled.
+func remakeLock(t render.StreamTable) string {
+	if t.Online {
+		return "ACCESS EXCLUSIVE on it, for a moment: it is filled beside the old rows, which are shown until then"
+	}
+	const readers = "ACCESS EXCLUSIVE on it, as long as its query runs"
+	if t.Immediate {
+		return readers + ", and so do writers of what it reads wait"
+	}
+	return readers
+}
+
+// refillLock is what keeps waiting while the rows of one are computed anew.
+func refillLock(t render.StreamTable) string {
+	if t.Immediate {
+		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
+	}
+	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
+}
+
+// contentsOf tells what a stream table holds.
+func contentsOf(t render.StreamTable) string {
+	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t)
+	if t.ComputedFn.Name != "" {
+		how += " " + digestOf("stream_table/computed.sql", t)
+	}
+	return how
+}
+
+// digestOf changes whenever what a template makes does, whatever it says above it.
+func digestOf(template string, data any) string {
+	sql := render.Must(template, data)
+	sql = sql[strings.Index(sql, "\ncreate "):]
+	sum := sha256.Sum256([]byte(sql))
+	return hex.EncodeToString(sum[:16])
+}

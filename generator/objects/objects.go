@@ -1,0 +1,194 @@
+// Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
+package objects
+
+import (
+	"fmt"
+
+	"github.com/pgsluice/sluice/generator/parallel"
+	"github.com/pgsluice/sluice/generator/plan"
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// Objects are the database objects of a version.
+type Objects struct {
+	List    []upgrade.Object  // in an order in which they can be created
+	Made    []upgrade.Made    // what functions of the extension make
+	Origins map[string]Origin // of names that others may have, by kind and name
+}
+
+// Of turns a plan into objects; nil if two parts of the spec would make the same.
+func Of(p *plan.Plan, errs *diag.List) *Objects {
+	b := &builder{places: map[string]Origin{}, origins: map[string]Origin{}, errs: errs, checks: parallel.NewChecks(), mark: p.View.Mark(), internal: p.View.InternalName}
+	b.all(p)
+	b.checked()
+	if !errs.Empty() {
+		return nil
+	}
+	return &Objects{List: inSections(b.objects), Made: madeOf(p.View), Origins: b.origins}
+}
+
+// all adds everything, in an order in which it can be created.
+func (b *builder) all(p *plan.Plan) {
+	s, view := p.Spec, p.View
+	b.runtime(s, view)
+	for n, inbox := range view.Inboxes {
+		b.at = from("inbox "+inbox.Name, s.Inboxes[n].Place)
+		b.inbox(inbox)
+	}
+	if len(view.Outboxes) > 0 {
+		b.outboxCatalog(view)
+		for n, outbox := range view.EventOutboxes() {
+			b.at = from("outbox "+outbox.Name, s.Outboxes[n].Place)
+			b.outbox(outbox)
+		}
+		for n, t := range view.StreamTables {
+			if t.Outbox != nil {
+				b.at = from("the outbox of stream table "+t.ID(), s.StreamTables[p.Order[n]].Place)
+				b.outbox(*t.Outbox)
+				b.outboxTriggers(t)
+			}
+		}
+	}
+	b.reads(view)
+	b.streamTables(p)
+	b.at = Origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
+	b.interfaces(view)
+	b.grants(s, view)
+}
+
+// runtime adds schemas and catalog.
+func (b *builder) runtime(s *spec.Spec, view render.Extension) {
+	b.at = Origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
+	b.schemas(s)
+	b.add("extension/pgt_extension.sql", view)
+	if view.HasSettings() {
+		b.add("catalog/pgt_setting_spec.sql", view)
+		b.add("catalog/pgt_settings.sql", view, dumped)
+		b.add("catalog/pgt_setting.sql", view)
+	}
+	b.add("catalog/pgt_origin.sql", view, dumped)
+	b.add("catalog/pgt_version_history.sql", view, dumped)
+	b.add("catalog/pgt_tasks.sql", view)
+	if len(view.Outboxes) > 0 {
+		b.add("extension/pgt_restored.sql", view)
+	}
+	if len(view.StreamTables) > 0 {
+		b.add("extension/pgt_is_own.sql", view)
+		if len(view.MadeOutboxes()) > 0 {
+			b.add("extension/pgt_adopt.sql", view)
+		}
+		b.add("extension/pgt_missing.sql", view)
+		b.add("extension/pgt_drop_own.sql", view)
+	}
+	if len(view.Inboxes) > 0 {
+		b.inboxes(view)
+	}
+	if len(view.StreamTables) > 0 {
+		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
+			view.InInternal("pgt_change_no").Regclass(), view.InInternal("pgt_stream_table_state"))))
+		for _, name := range []string{
+			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+		} {
+			b.add("catalog/"+name+".sql", view)
+		}
+	}
+}
+
+// inboxes adds what all inboxes share, but for the functions that users call.
+func (b *builder) inboxes(view render.Extension) {
+	b.add("catalog/pgt_inbox_config.sql", view)
+	b.add("catalog/pgt_inbox_paused.sql", view, dumped)
+	for _, name := range []string{
+		"pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_deltas_last", "pgt_inbox_rates", "pgt_inbox_retry_queue", "pgt_inbox_retry_due", "pgt_inbox_retry_received",
+	} {
+		b.add("catalog/"+name+".sql", view)
+	}
+	b.add("catalog/pgt_inbox_totals.sql", view, dumpedWhere("where is_expired"))
+	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where is_alert"))
+	b.add("catalog/pgt_inbox_dead_age.sql", view)
+	b.add("catalog/pgt_inbox_counted.sql", view)
+	b.add("inbox/inbox_is_my_partition.sql", view)
+	for _, slot := range view.AttemptSlots() {
+		b.add("catalog/pgt_attempts.sql", slot)
+	}
+	for _, name := range []string{
+		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_changed", "pgt_inbox_summary",
+		"pgt_inbox_fold", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
+	} {
+		b.add("inbox/"+name+".sql", view)
+	}
+}
+
+// inbox adds everything of one inbox, its table first.
+func (b *builder) inbox(i render.Inbox) {
+	b.add("inbox/table.sql", i, holds)
+	if i.LastDue != nil {
+		b.add("scheduler/last_due.sql", i.LastDue, within(inboxSection))
+	}
+	b.add("inbox/order_index.sql", i)
+	// Of those that begin again, some are hints, and the inbox is counted anew with the others.
+	anew := func(sequence render.Name) option {
+		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
+	}
+	b.add("inbox/claim_cursor.sql", i, anew(i.ClaimCursor))
+	b.add("inbox/rescan_after.sql", i, anew(i.RescanAfter))
+	b.add("inbox/alone_until.sql", i)
+	b.add("inbox/high_watermark.sql", i, anew(i.HighWatermark))
+	b.add("inbox/received.sql", i, anew(i.Received))
+	for _, template := range []string{"inserted", "updated"} {
+		b.add("inbox/"+template+".sql", i)
+	}
+	b.add("inbox/updated_trigger.sql", i)
+	b.add("inbox/deleted_trigger.sql", i)
+	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
+		b.add("inbox/"+template+".sql", i, fires("always"))
+	}
+	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+	b.add("inbox/claim.sql", i)
+	if !i.Materialize {
+		b.add("inbox/pending_view.sql", i)
+	}
+	if i.DeadLetter && !i.Materialize {
+		b.add("inbox/dlq_view.sql", i)
+	}
+	if i.Stats {
+		b.add("inbox/stats_view.sql", i)
+	}
+	b.addStatement("row", i.HighWatermark.String(), "inbox/high_watermark_row.sql", i, "")
+	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")
+	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
+	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
+		b.addTask(i.Schemas, task, inboxSection)
+	}
+}
+
+// interfaces adds the functions that users call, and the scheduler.
+func (b *builder) interfaces(view render.Extension) {
+	if len(view.Inboxes) > 0 {
+		for _, template := range []string{
+			"inbox_is_my_partition_of", "inbox_receive", "inbox_pending", "inbox_claim", "inbox_mark_processed", "inbox_mark_failed",
+			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
+		} {
+			b.add("inbox/"+template+".sql", view)
+		}
+	}
+	if len(view.StreamTables) > 0 {
+		b.add("stream_table/pgt_filling.sql", view)
+		b.families(view)
+		b.frame(view)
+		b.surface(view)
+	}
+	if len(view.Sources) > 0 {
+		b.add("source/pgt_prune.sql", view)
+		b.addTask(view.Schemas, render.PruneTask, sharedSection)
+	}
+	if len(view.Outboxes) > 0 {
+		b.consumerGroups(view)
+	}
+	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "pgt_take_task", "pgt_pass", "tick", "tick_once", "run"} {
+		b.add("scheduler/"+template+".sql", view)
+	}
+}

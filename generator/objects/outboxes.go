@@ -1,0 +1,131 @@
+package objects
+
+import (
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// outboxCatalog adds the tables that all outboxes and consumer groups share.
+func (b *builder) outboxCatalog(view render.Extension) {
+	b.add("catalog/pgt_outboxes.sql", view)
+	b.add("catalog/pgt_outbox_state.sql", view, dumped)
+	b.add("catalog/pgt_outbox_config.sql", view)
+	b.add("group/pgt_group_no.sql", view, dumped)
+	for _, name := range []string{"pgt_consumer_groups", "pgt_lease_log", "pgt_consumers", "pgt_consumer_claim_check_acks"} {
+		b.add("group/"+name+".sql", view, dumped)
+	}
+	b.add("group/pgt_consumer_dead_letters.sql", view, holds)
+}
+
+// outbox adds everything of one outbox, tables first.
+func (b *builder) outbox(o render.Outbox) {
+	if o.Event {
+		b.origins["publication "+sqltext.Ident(o.Publication)] = b.at
+		b.add("outbox/table.sql", o, holds)
+		b.add("outbox/ids.sql", o, dumped, goesWithTable)
+		if o.Segmented() {
+			b.add("outbox/default.sql", o, holds)
+		}
+		if o.OrderingKey != "" {
+			b.add("outbox/lane_index.sql", o)
+			b.add("outbox/mark_key.sql", o)
+			b.add("outbox/mark_key_trigger.sql", o)
+		}
+		if o.Archive.Name != "" {
+			b.add("outbox/archive.sql", o, holds)
+		}
+		b.add("outbox/cloudevents_view.sql", o)
+		b.add("outbox/debezium_view.sql", o)
+	}
+	if o.Made() {
+		b.madeOutbox(o)
+	}
+	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
+	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
+}
+
+// consumerGroups adds what outboxes have in common and consumer groups do with them.
+func (b *builder) consumerGroups(view render.Extension) {
+	ordered := len(view.OrderedOutboxes()) > 0
+	for _, name := range []string{
+		"outbox/pgt_outbox_ids", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
+	} {
+		b.add(name+".sql", view)
+	}
+	if ordered {
+		for _, name := range []string{"pgt_outbox_next", "pgt_lanes_seen", "pgt_lane_next", "pgt_lane_waiting"} {
+			b.add("outbox/"+name+".sql", view)
+		}
+	}
+	for _, name := range []string{"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state"} {
+		b.add(name+".sql", view)
+	}
+	if len(view.SegmentedOutboxes())+len(view.ArchivedOutboxes()) > 0 {
+		b.add("outbox/pgt_safe_point.sql", view)
+	}
+	if len(view.SegmentedOutboxes()) > 0 {
+		b.add("outbox/pgt_outbox_done.sql", view)
+	}
+	for _, o := range view.Outboxes {
+		if o.Segmented() {
+			b.add("outbox/segment.sql", o)
+			b.add("outbox/retire.sql", o)
+		}
+	}
+	if len(view.MadeOutboxes()) > 0 {
+		b.add("outbox/pgt_awaits_ack.sql", view)
+		b.add("group/outbox_rows_consumed.sql", view)
+	}
+	b.add("outbox/pgt_outbox_drain.sql", view)
+	if len(view.EventOutboxes()) > 0 {
+		b.add("outbox/pgt_publication.sql", view)
+		b.add("outbox/outbox_publish.sql", view)
+	}
+	if len(view.StreamTables) > 0 {
+		b.add("outbox/enable_outbox.sql", view)
+		b.add("outbox/disable_outbox.sql", view)
+	}
+	for _, name := range []string{"pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
+		b.add("outbox/"+name+".sql", view)
+	}
+	for _, name := range []string{
+		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
+		"pgt_grant_again", "pgt_grant_due",
+	} {
+		b.add("group/"+name+".sql", view)
+	}
+	if ordered {
+		for _, name := range []string{"pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
+			b.add("group/"+name+".sql", view)
+		}
+	}
+	for _, name := range []string{
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "commit_offset", "reject_rows", "replay_dead_letters",
+		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
+		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
+		"pgt_trim_leases", "pgt_watch_consumers",
+	} {
+		b.add("group/"+name+".sql", view)
+	}
+	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
+}
+
+// madeOutbox adds the functions that make a stream table's outbox, write to it and drop it, and claims the names of what they make.
+func (b *builder) madeOutbox(o render.Outbox) {
+	for _, name := range []render.Name{o.Table, o.DeltaRows, o.Latest, o.IDs} {
+		b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
+	}
+	b.add("outbox/make.sql", o)
+	b.add("outbox/unmake.sql", o)
+	b.add("outbox/tell.sql", o)
+	if o.Immediate {
+		b.add("outbox/flush.sql", o)
+	}
+}
+
+// outboxTriggers adds the functions that note what a statement changes of a stream table in immediate mode.
+func (b *builder) outboxTriggers(t render.StreamTable) {
+	for _, c := range t.Outbox.Changed {
+		b.add("outbox/changed.sql", render.ChangedIn{StreamTable: t, Changed: c})
+	}
+}

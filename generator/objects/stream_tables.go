@@ -1,0 +1,165 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/parallel"
+	"github.com/pgsluice/sluice/generator/plan"
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// reads adds what watches the relations that stream tables read.
+func (b *builder) reads(view render.Extension) {
+	if len(view.StreamTables) == 0 {
+		return
+	}
+	if len(view.Sources)+len(view.Captures) > 0 {
+		b.add("source/pgt_fit.sql", view)
+		b.add("source/pgt_fit_else.sql", view)
+	}
+	for _, name := range []string{
+		"pgt_trigger_missing", "pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_shape", "pgt_source_look",
+		"pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+	} {
+		b.add("source/"+name+".sql", view)
+	}
+	if len(view.Sources) > 0 {
+		b.add("source/pgt_attach_log.sql", view)
+	}
+	b.add("stream_table/pgt_applied.sql", view)
+	if view.Parts() {
+		b.add("source/pgt_lock_above.sql", view)
+	}
+	if len(view.Captures) > 0 {
+		b.add("source/pgt_watch_sources.sql", view)
+	}
+	for _, read := range view.Reads {
+		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")
+		for _, need := range read.Needs {
+			b.addStatement("row", "pgt_source_reader: "+read.ID()+" "+need.Reader.Plain(), "catalog/pgt_source_reader_row.sql", need, "")
+		}
+	}
+}
+
+// streamTables adds the functions of sources and stream tables, and claims the names of what those make.
+func (b *builder) streamTables(p *plan.Plan) {
+	s, view := p.Spec, p.View
+	for _, source := range view.Sources {
+		b.at = Origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
+		b.triggers(source, source.Triggers.Names())
+		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
+		b.add("source/unread.sql", source)
+		if !source.Made {
+			b.add("source/capture.sql", source)
+		}
+	}
+	if len(view.Captures) > 0 {
+		b.add("now/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
+		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks", "pgt_own_statement"} {
+			b.add("now/"+name+".sql", view)
+		}
+	}
+	for _, c := range view.Captures {
+		b.at = Origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
+		b.triggers(c.Source, c.TriggerNames())
+		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
+		b.now(c)
+	}
+	functions := parallel.Map(view.StreamTables, func(t render.StreamTable) (all []created) {
+		for _, p := range functionsOf(t) {
+			all = append(all, p.create())
+		}
+		return all
+	})
+	for i, t := range view.StreamTables {
+		b.at = from("stream table "+t.Table.Plain(), s.StreamTables[p.Order[i]].Place)
+		for _, index := range t.Indexes {
+			b.origins["relation "+index.Name.String()] = b.at
+		}
+		for _, name := range append(t.Stores(), t.Table) {
+			b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
+		}
+		if of := &s.StreamTables[p.Order[i]]; of.Rebuild == spec.RebuildOnline && !t.Online {
+			b.errs.Add(notOnline(of.Field("rebuild"), t))
+		}
+		for _, c := range functions[i] {
+			if c.of.Kind == "sequence" { // of its last transaction: older snapshots are told to try again
+				b.addCreated(c, resumes(fmt.Sprintf("select setval(%s, pg_current_xact_id()::text::bigint);\n", t.Last.Regclass())), within(streamTableSection))
+				continue
+			}
+			b.addCreated(c, within(streamTableSection))
+		}
+		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
+		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
+	}
+}
+
+// readerAt is where the first of some stream tables is named.
+func readerAt(s *spec.Spec, readers []render.Name) diag.Pos {
+	for i := range s.StreamTables {
+		if t := &s.StreamTables[i]; slices.Contains(readers, render.Name(t.Relation)) {
+			return t.Field("name")
+		}
+	}
+	return s.Field("stream_tables")
+}
+
+// triggers notes where triggers on a table come from.
+func (b *builder) triggers(source render.Source, names []string) {
+	for _, name := range names {
+		b.origins["trigger "+sqltext.Ident(name)+" on "+source.Table.String()] = b.at
+	}
+}
+
+// functionsOf are the functions of one stream table.
+func functionsOf(t render.StreamTable) []part {
+	var all []part
+	telling := t.Outbox != nil && !t.Immediate
+	if len(t.Delta) > 0 {
+		all = append(all, part{"stream_table/merge.sql", t})
+		if telling {
+			all = append(all, part{"stream_table/merge.sql", t.Telling()})
+		}
+	}
+	if t.Immediate {
+		all = append(all, part{"now/last.sql", t})
+	}
+	if t.ComputedFn.Name != "" {
+		all = append(all, part{"stream_table/computed.sql", t})
+	}
+	all = append(all, part{"stream_table/rebuild.sql", t})
+	if telling {
+		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
+	}
+	if t.RegainFn.Name != "" {
+		all = append(all, part{"now/regain.sql", t})
+	}
+	if len(t.Pending) > 0 {
+		all = append(all, part{"now/maintain.sql", t})
+	}
+	if t.LastDue != nil {
+		all = append(all, part{"scheduler/last_due.sql", t.LastDue})
+	}
+	return all
+}
+
+// families adds what stream tables in immediate mode have in common that follow the same tables.
+func (b *builder) families(view render.Extension) {
+	for _, f := range view.Families {
+		b.add("now/apply.sql", f)
+	}
+	if len(view.Families) > 0 {
+		for _, name := range []string{"pgt_catch_up", "pgt_go_live", "pgt_fill_immediate"} {
+			b.add("now/"+name+".sql", view)
+		}
+	}
+	if len(view.Marked()) > 0 {
+		b.add("now/pgt_tidy_marks.sql", view)
+	}
+}

@@ -1,0 +1,20 @@
+package objects
+
+import "github.com/pgsluice/sluice/generator/render"
+
+// surface adds what users ask about stream tables, the alerts, and the retention of the history.
+func (b *builder) surface(view render.Extension) {
+	for _, template := range []string{
+		"pgt_status", "get_refresh_history", "pgt_waiting_of", "pgt_waiting", "explain_st", "resume_stream_table", "pgt_comparison", "check_stream_table", "alert", "alert_trigger", "trim_history",
+	} {
+		b.add("stream_table/"+template+".sql", view)
+	}
+	if checked := view.Checked(); len(checked) > 0 {
+		b.add("stream_table/pgt_check_due.sql", view)
+		for _, t := range checked {
+			b.addTask(view.Schemas, t.CheckTask(), streamTableSection)
+		}
+	}
+	b.addStatement("grant", "public: explain_st", "stream_table/monitor_only.sql", view, "")
+	b.addTask(view.Schemas, render.HistoryTask, sharedSection)
+}

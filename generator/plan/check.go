@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// unknownTable is the code of the error that a query reads what there is not.
+const unknownTable = "unknown-table"
+
+// Check finds what is wrong with the queries of a spec in which something else is wrong, so that a run reports it all.
+func Check(s *spec.Spec) *diag.List {
+	errs := &diag.List{}
+	rest, whole := s.Readable()
+	compileViews(rest, errs)
+	unsupported(rest, errs)
+	endsQuotes(rest, errs)
+	checkExpressions(rest, errs)
+	if !whole {
+		return errs.Without(unknownTable)
+	}
+	return errs
+}
+
+// CheckReading is Check where a database knows what DDL files do not.
+func CheckReading(s *spec.Spec) *diag.List { return Check(s).Without(unknownTable) }
+
+func checkExpressions(s *spec.Spec, errs *diag.List) {
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		if i.EventID == "" {
+			continue
+		}
+		if err := sqltext.CheckExpression(i.EventID); err != nil {
+			errs.Add(badExpression(i.Field("event_id"), "event_id", err))
+		}
+	}
+}
+
+// quoteTags are the dollar quotes that bodies of generated code stand in.
+var quoteTags = []string{"$function$", "$procedure$", "$do$", "$sql$"}
+
+// endsQuotes reports names and expressions that would end them.
+func endsQuotes(s *spec.Spec, errs *diag.List) {
+	report := func(at diag.Pos, what, text string) {
+		for _, tag := range quoteTags {
+			if strings.Contains(text, tag) {
+				errs.Add(diag.Error{
+					Pos: at, Code: "bad-name",
+					Message: fmt.Sprintf("%s holds %s, which quotes generated code", what, tag),
+					Hint:    "write it without",
+				})
+			}
+		}
+	}
+	report(s.Extension.Field("schema"), "schema", s.Extension.Schema)
+	report(s.Roles.Field("producer"), "role producer", s.Roles.Producer)
+	report(s.Roles.Field("consumer"), "role consumer", s.Roles.Consumer)
+	report(s.Roles.Field("monitor"), "role monitor", s.Roles.Monitor)
+	for n := range s.StreamTables {
+		t := &s.StreamTables[n]
+		report(t.Field("name"), "stream table name", t.Name)
+		report(t.Query.At, "the query", t.Query.Text)
+	}
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		report(i.Field("name"), "inbox name", i.Name)
+		report(i.Field("schema"), "schema", i.Schema)
+		report(i.Field("event_id"), "event_id", i.EventID)
+	}
+}
+
+// unsupported reports what the format knows and this version cannot make.
+func unsupported(s *spec.Spec, errs *diag.List) {
+	report := func(given bool, at diag.Pos, what string) {
+		if given {
+			errs.Add(notGenerated(at, what))
+		}
+	}
+	for n := range s.StreamTables {
+		t := &s.StreamTables[n]
+		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
+	}
+	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		report(i.Table != "", i.Field("table"), "inboxes over tables of yours")
+		report(i.Ordering != nil, i.Field("ordering"), "ordered inboxes")
+		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
+		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
+		report(i.ChangeFeed, i.Field("change_feed"), "change feeds of inboxes")
+		report(i.DedupWindow != nil, i.Field("dedup_window"), "deduplication windows")
+		report(i.WireFormat != spec.WireNative, i.Field("wire_format"), "wire formats")
+	}
+}

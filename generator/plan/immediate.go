@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
+
+// immediate reports whether a stream table is in immediate mode.
+func (p *planner) immediate(n int) bool {
+	return p.spec.StreamTables[n].RefreshMode == spec.RefreshImmediate
+}
+
+// capture notes which columns of which tables a stream table in immediate mode reads.
+func (p *planner) capture(n int) {
+	view := p.compiled.views[n]
+	for _, need := range view.Needs {
+		r := need.Table
+		c := p.captures[r]
+		if c == nil {
+			c = p.newCapture(r)
+			p.captures[r] = c
+			p.captured = append(p.captured, r)
+		}
+		setColumns(&c.Source, r, inOrder(r, union(c.ColumnList, need.Columns)))
+		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
+	}
+}
+
+func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
+	source := p.source(r)
+	base := "now_" + r.Schema + "_" + r.Name
+	trigger := func(event string) string { return p.trigger("now_"+event, r) }
+	source.Log, source.XidIndex = p.in("pending_"+r.Schema+"_"+r.Name), p.in("pending_"+r.Schema+"_"+r.Name+"_xid")
+	source.Triggers = render.Triggers{
+		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
+	}
+	source.UnreadFn = p.in("unapplied_" + r.Schema + "_" + r.Name)
+	return &render.Capture{
+		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
+		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
+		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), AttachNowFn: p.in(base + "_attach"), EndNowFn: p.in(base + "_end"),
+	}
+}
+
+// now completes a stream table in immediate mode.
+func (p *planner) now(n int, t *render.StreamTable) {
+	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
+	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy), ""
+	t.Immediate, t.Direct = true, view.Immediate.Direct && len(p.readers(n)) == 0 && !p.readsPart(view)
+	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
+	t.PlainSame, t.FollowsSettings = view.Storage.PlainSame, view.Immediate.FollowsSettings
+	names := map[*catalog.Relation]string{}
+	t.NowDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
+		if names[r] == "" {
+			names[r] = fmt.Sprintf("changes%d", len(names)+1)
+			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
+		}
+		return names[r]
+	})
+	if t.Grouped {
+		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
+		if t.Extremes = view.Immediate.Extremes; len(t.Extremes) > 0 {
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+		}
+	} else if t.Direct {
+		t.KeyColumns, t.Anew = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
+	}
+}
+
+// readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
+func (p *planner) readsPart(view *ivm.Plan) bool {
+	return slices.ContainsFunc(view.Needs, func(n ivm.Need) bool { return n.Table.PartOfOthers() })
+}
+
+// inStatement is where a trigger finds the changes of its table.
+func inStatement(*catalog.Relation) string { return "changes1" }
+
+// reading are lines of common table expressions for a view; what they read as it is, is read by functions that say what is gone of it.
+func (p *planner) reading(t *render.StreamTable, few string, s ivm.Statement, log func(*catalog.Relation) string) []string {
+	return s.Lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Places: "p_places", Log: log, Current: func(r *catalog.Relation) string {
+		c := p.captures[r]
+		if c == nil || c.Made {
+			return r.SQLName()
+		}
+		c.Reread = true
+		return fmt.Sprintf("%s(null::%s)", c.PresentFn, c.Absent)
+	}})
+}
+
+// part is a captured table with the columns that one view reads.
+func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
+	source := p.captures[r].Source
+	setColumns(&source, r, view.Need(r).Columns)
+	return source
+}
+
+// setColumns says which columns of a relation are read.
+func setColumns(s *render.Source, r *catalog.Relation, names []string) {
+	s.ColumnList, s.TypeList, s.VariedList, s.ComparableList = names, nil, nil, nil
+	for _, name := range names {
+		c := r.Columns[r.Column(name)]
+		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
+		s.ComparableList = append(s.ComparableList, c.Equality.Comparable())
+	}
+}
+
+// readers are the stream tables that follow one by its changes.
+func (p *planner) readers(n int) []int {
+	var readers []int
+	for m := range p.compiled.reads {
+		if slices.Contains(p.compiled.reads[m], n) && (p.immediate(m) || p.incremental(m)) {
+			readers = append(readers, m)
+		}
+	}
+	return readers
+}
+
+// completeCaptures says what each table's triggers maintain.
+func (p *planner) completeCaptures() []render.Capture {
+	var all []render.Capture
+	for _, r := range p.captured {
+		c := p.captures[r]
+		for i, n := range p.compiled.order {
+			t := p.tables[i]
+			switch {
+			case !t.Immediate:
+				continue
+			case !t.Direct && p.follows(n, r):
+				c.Locked = append(c.Locked, t)
+				c.Chained = c.Chained || len(p.compiled.reads[n]) > 0
+				if slices.Contains(c.Readers, t.Table) && !c.Part {
+					c.Alone = append(c.Alone, p.alone(n, t, r))
+				}
+			case t.Direct && slices.Contains(c.Readers, t.Table):
+				c.Steps = append(c.Steps, p.direct(n, t, r))
+			}
+			if t.OwnPath != ownPath && slices.Contains(c.Readers, t.Table) {
+				c.SearchPath = t.OwnPath
+			}
+		}
+		all = append(all, *c)
+	}
+	for i, r := range p.captured { // those of others, too, may read it
+		all[i].Reread = p.captures[r].Reread
+	}
+	return all
+}
+
+// direct is how a stream table follows a statement by itself.
+func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) render.Step {
+	return p.step(n, t, r, p.compiled.views[n].Immediate.Step())
+}
+
+// alone is how a locked stream table follows a statement that is the only one open: it alone changed anything. What reads it reads the same delta.
+func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
+	followed := p.compiled.views[n].Immediate.Alone(r, len(t.Feeds) > 0)
+	step := p.step(n, t, r, followed)
+	step.Merged, step.Moved = followed.Kind == ivm.AddToGroups, followed.Kind == ivm.MoveRows
+	return step
+}
+
+// step writes how a stream table follows each kind of statement on a table.
+func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followed ivm.Step) render.Step {
+	step := render.Step{
+		StreamTable: t, Of: p.part(p.compiled.views[n], r), Absent: p.captures[r].Absent,
+		ByEvent: map[string][]string{}, Effects: map[string]render.Effect{},
+	}
+	for _, e := range ivm.Events {
+		step.ByEvent[string(e)] = p.reading(&t, "", followed.ByEvent[e], inStatement)
+		step.Effects[string(e)] = render.Effect(followed.Effects[e])
+	}
+	return step
+}
+
+// follows reports whether a stream table changes with a table in the same statement.
+func (p *planner) follows(n int, r *catalog.Relation) bool {
+	if p.compiled.views[n].Follows(r) {
+		return true
+	}
+	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
+}
+
+// lockKey is the key of an advisory lock. It is made of the first name: writers may hold it while an upgrade waits to give another.
+func lockKey(name string) string {
+	digest := md5.Sum([]byte("sluice stream table " + name))
+	return fmt.Sprint(int64(binary.BigEndian.Uint64(digest[:8])))
+}

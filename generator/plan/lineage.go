@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// The kinds of what a spec names, as manifests have them.
+const (
+	anInbox      = "inbox"
+	anOutbox     = "outbox"
+	aGroup       = "consumer group"
+	aStreamTable = "stream table"
+)
+
+// Lineage knows under which names things were released first.
+type Lineage struct {
+	Spec     *spec.Spec         // with the stream tables that stand for relations of inboxes
+	Original *spec.Spec         // the same with the names that all was released under first
+	Released []upgrade.Manifest // before this version, oldest first
+	Last     upgrade.Manifest   // of them
+	named    []upgrade.Named
+	declared []declared
+}
+
+// Trace finds the first names of all that a spec names, and reports renames that cannot be.
+func Trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage {
+	l := trace(s, released, errs)
+	l.Spec, l.Original = Materialized(s), Materialized(l.original(s))
+	l.nameTables(len(s.StreamTables), l.Spec.StreamTables, l.Original.StreamTables)
+	return l
+}
+
+// first is the name under which something was released first.
+func (l *Lineage) first(kind, name string) string {
+	at := slices.IndexFunc(l.named, func(n upgrade.Named) bool { return n.Kind == kind && n.Name == name })
+	if at < 0 {
+		return name
+	}
+	return l.named[at].First()
+}
+
+// Moved reports whether anything has another name than at first.
+func (l *Lineage) Moved() bool {
+	return slices.ContainsFunc(l.named, func(n upgrade.Named) bool { return n.Origin != "" })
+}
+
+// declared is a name of a spec.
+type declared struct {
+	spec.Place
+	kind, name, from string
+}
+
+// declarations lists what a spec names; names of stream tables have their schemas.
+func declarations(s *spec.Spec) []declared {
+	var all []declared
+	for _, i := range s.Inboxes {
+		all = append(all, declared{i.Place, anInbox, i.Name, i.RenamedFrom})
+	}
+	for _, o := range s.Outboxes {
+		all = append(all, declared{o.Place, anOutbox, o.Name, o.RenamedFrom})
+	}
+	for _, g := range s.ConsumerGroups {
+		all = append(all, declared{g.Place, aGroup, g.Name, g.RenamedFrom})
+	}
+	for _, t := range s.StreamTables {
+		d := declared{t.Place, aStreamTable, render.Name(t.Relation).Plain(), ""}
+		if from, err := spec.ParseName(t.RenamedFrom); err == nil {
+			if from.Schema == "" {
+				from.Schema = s.Extension.Schema
+			}
+			d.from = render.Name(from).Plain()
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// tracer follows names through the released versions.
+type tracer struct {
+	released []upgrade.Manifest // before this version, oldest first
+	last     upgrade.Manifest
+	all      []declared
+	errs     *diag.List
+}
+
+// trace finds the names.
+func trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage {
+	t := tracer{all: declarations(s), errs: errs}
+	for _, m := range released {
+		if spec.CompareVersions(m.Version, s.Extension.Version) < 0 {
+			t.released, t.last = append(t.released, m), m
+		}
+	}
+	l := &Lineage{Released: t.released, Last: t.last, declared: t.all}
+	for _, d := range t.all {
+		n := upgrade.Named{Kind: d.kind, Name: d.name, RenamedFrom: d.from}
+		if before, ok := t.before(d); ok {
+			n.Origin = before.First()
+		}
+		l.named = append(l.named, n)
+	}
+	l.settle(s.Extension.Version)
+	return l
+}
+
+// before finds what something was in the last version; not ok if it is new.
+func (t *tracer) before(d declared) (upgrade.Named, bool) {
+	if t.pending(d) {
+		was, ok := t.last.Find(d.kind, d.from)
+		t.check(d, ok)
+		return was, ok
+	}
+	if slices.ContainsFunc(t.all, func(o declared) bool { return o.kind == d.kind && o.from == d.name && t.pending(o) }) {
+		return upgrade.Named{}, false // reported where the other says that it was this
+	}
+	return t.last.Find(d.kind, d.name)
+}
+
+// pending reports whether a rename has not been released yet.
+func (t *tracer) pending(d declared) bool {
+	if d.from == "" {
+		return false
+	}
+	now, there := t.last.Find(d.kind, d.name)
+	if there && now.RenamedFrom == d.from {
+		return false
+	}
+	_, stands := t.last.Find(d.kind, d.from)
+	return stands || !there || !t.everWas(d.kind, d.from)
+}
+
+// everWas reports whether any released version has a name.
+func (t *tracer) everWas(kind, name string) bool {
+	return slices.ContainsFunc(t.released, func(m upgrade.Manifest) bool {
+		_, ok := m.Find(kind, name)
+		return ok
+	})
+}
+
+// check reports a rename from what is not there, or is there still.
+func (t *tracer) check(d declared, stood bool) {
+	at := d.Field("renamed_from")
+	for _, o := range t.all {
+		if o.kind == d.kind && o.name == d.from && !t.pending(o) {
+			t.errs.Add(renamedFromLive(at, o.Field("name"), d))
+			return
+		}
+	}
+	switch other := t.kindOf(d.from); {
+	case stood:
+	case t.everWas(d.kind, d.from):
+		t.errs.Add(renamedTooLate(at, d, t.last.Version, t.nowCalled(d.kind, d.from)))
+	case other != "":
+		t.errs.Add(renamedKind(at, d, other))
+	default:
+		t.errs.Add(renamedUnknown(at, d, t.known(d.kind)))
+	}
+}
+
+// nowCalled is what the last version calls what had a name once; empty if it is gone.
+func (t *tracer) nowCalled(kind, name string) string {
+	for _, m := range slices.Backward(t.released) {
+		was, ok := m.Find(kind, name)
+		if !ok {
+			continue
+		}
+		for _, n := range t.last.Named {
+			if n.Kind == kind && n.First() == was.First() {
+				return n.Name
+			}
+		}
+	}
+	return ""
+}
+
+// kindOf is what a name stands for in the last version, if it is of another kind.
+func (t *tracer) kindOf(name string) string {
+	for _, n := range t.last.Named {
+		if n.Name == name {
+			return n.Kind
+		}
+	}
+	return ""
+}
+
+// known are the names of a kind in the last version.
+func (t *tracer) known(kind string) []string {
+	var names []string
+	for _, n := range t.last.Named {
+		if n.Kind == kind {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// settle gives a first name of its own to what is new and has the first name of something else, and leaves out those that are names.
+func (l *Lineage) settle(version string) {
+	taken := map[string]bool{}
+	for _, n := range l.named {
+		if n.Origin != "" {
+			taken[bare(n.Kind, n.Origin)] = true
+		}
+	}
+	for i := range l.named {
+		n := &l.named[i]
+		switch {
+		case n.Origin == "" && taken[bare(n.Kind, n.Name)]:
+			n.Origin = since(n.Kind, n.Name, version)
+		case n.Origin == n.Name:
+			n.Origin = ""
+		}
+	}
+}
+
+// bare is a name without its schema: kinds make relations of the same names.
+func bare(kind, name string) string {
+	if kind == aStreamTable {
+		parsed, _ := spec.ParseName(name)
+		return parsed.Name
+	}
+	return name
+}
+
+// since is a name that tells what has it from what had it before.
+func since(kind, name, version string) string {
+	if kind == aStreamTable {
+		parsed, _ := spec.ParseName(name)
+		return render.Name{Schema: parsed.Schema, Name: parsed.Name + "@" + version}.Plain()
+	}
+	return name + "@" + version
+}
+
+// Named are what a manifest says of the names.
+func (l *Lineage) Named() []upgrade.Named {
+	all := slices.Clone(l.named)
+	for n := range all {
+		all[n].Values = values(schemasOf(l.Spec), all[n])
+	}
+	return all
+}
+
+// NotFollowed reports the renames, none of which can be followed back to first names.
+func (l *Lineage) NotFollowed(why string, errs *diag.List) {
+	for n, d := range l.declared {
+		if name := l.named[n]; name.Origin != "" {
+			errs.Add(notRenamed(d.Field("renamed_from"), d, name.Origin, why))
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// dlqSchedule is how often materialized dead letters are refreshed: they are few and nobody waits for them.
+const dlqSchedule = spec.Duration(30 * time.Second)
+
+// Materialized returns the spec with a stream table in the place of each relation of an inbox that is to be materialized, and the tables of
+// those inboxes as if they stood in its DDL.
+func Materialized(s *spec.Spec) *spec.Spec {
+	whole := *s
+	whole.StreamTables, whole.DDL = slices.Clone(s.StreamTables), slices.Clone(s.DDL)
+	for n := range s.Inboxes {
+		i := &s.Inboxes[n]
+		if !i.Materialize || !i.Managed() {
+			continue
+		}
+		view := viewOfInbox(s, i)
+		table := render.Must("inbox/table.sql", view)
+		whole.DDL = append(whole.DDL, diag.WholeFile(inboxFile(i), table))
+		pending := view.IsPending("i")
+		if i.BackOff() != nil {
+			pending += " and (i.available_at is null or i.available_at <= now())"
+		}
+		whole.StreamTables = append(whole.StreamTables, relationOf(i, view, view.PendingView, pending, i.Schedule))
+		if i.DeadLetter {
+			whole.StreamTables = append(whole.StreamTables, relationOf(i, view, view.DLQView, view.IsDead("i"), spec.Schedule{Every: dlqSchedule}))
+		}
+	}
+	return &whole
+}
+
+// inboxFile stands for the name of a file in which what is made of an inbox would stand.
+func inboxFile(i *spec.Inbox) string { return "inbox " + i.Name }
+
+// relationOf is the stream table with the messages of an inbox for which a condition holds.
+func relationOf(i *spec.Inbox, view render.Inbox, name render.Name, cond string, schedule spec.Schedule) spec.StreamTable {
+	query := fmt.Sprintf("select %s\nfrom %s i\nwhere %s\n", view.Columns("i"), view.Table, cond)
+	return spec.StreamTable{
+		Place: i.Place, Name: sqltext.Qualified(name.Schema, name.Name), Relation: spec.Name(name),
+		Query: spec.Query{Block: diag.WholeFile(inboxFile(i), query), At: i.At}, RefreshMode: spec.RefreshAuto, Schedule: schedule,
+	}
+}

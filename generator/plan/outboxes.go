@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// viewOfOutboxes turns the event outboxes and the consumer groups of a spec into what templates read.
+func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Group) {
+	for n := range s.Outboxes {
+		outboxes = append(outboxes, viewOfOutbox(s, &s.Outboxes[n]))
+	}
+	for _, g := range s.ConsumerGroups {
+		group := render.Group{Name: g.Name, Outbox: outboxOf(s, g.Outbox), Reset: g.AutoOffsetReset, MaxAttempts: "null"}
+		if g.MaxAttempts != nil {
+			group.MaxAttempts = fmt.Sprint(*g.MaxAttempts)
+		}
+		groups = append(groups, group)
+	}
+	return outboxes, groups
+}
+
+func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
+	in := func(full string) render.Name { return schemasOf(s).In(spec.DerivedName(full)) }
+	internal := func(full string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(full)) }
+	table := "outbox_" + o.Name
+	v := render.Outbox{
+		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "outboxes." + o.Name, Name: o.Name, Event: true,
+		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
+		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
+		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
+	}
+	if o.OrderingKey != "" {
+		v.MarkFn, v.KeyLock = internal(table+"_mark_key"), keyLock(s, o)
+	}
+	if o.Retention != nil {
+		v.Retention = o.Retention.Interval()
+	}
+	if o.IdleGroup != nil {
+		v.IdleAfter, v.IdlePolicy = o.IdleGroup.After.Interval(), o.IdleGroup.Policy
+		if v.IdlePolicy == spec.IdleArchive {
+			v.Archive = in(table + "_archive")
+		}
+	}
+	if o.SegmentRows != nil {
+		v.SegmentRows, v.SegmentName = fmt.Sprint(*o.SegmentRows), spec.SegmentName(table)
+		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), internal(table+"_segment"), internal(table+"_retire")
+	}
+	return v
+}
+
+// keyLock is the first key of the advisory locks that mark keys of an ordered outbox. pg_locks shows it as an oid, which has no sign.
+func keyLock(s *spec.Spec, o *spec.Outbox) string {
+	digest := md5.Sum([]byte("sluice keys of outbox " + s.Extension.Schema + " " + o.Name))
+	return fmt.Sprint(binary.BigEndian.Uint32(digest[:4]) & math.MaxInt32)
+}
+
+// groupLock is the first key of the advisory locks of an extension's consumer groups; their numbers are the second.
+func groupLock(s *spec.Spec) string {
+	digest := md5.Sum([]byte("sluice consumer groups " + s.Extension.Schema))
+	return fmt.Sprint(int32(binary.BigEndian.Uint32(digest[:4])))
+}

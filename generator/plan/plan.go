@@ -1,0 +1,43 @@
+// Package plan says what a spec comes to: its views compiled, change logs, the order of refreshes, schedules, and the names of all that is made.
+package plan
+
+import (
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// Plan is what a spec comes to: its views compiled, and what templates read of it.
+type Plan struct {
+	Spec    *spec.Spec       // with the stream tables that stand for relations of inboxes
+	View    render.Extension // what templates read
+	Order   []int            // of the stream tables of the spec, those first that others read
+	Queries []Query          // of the stream tables, in that order
+}
+
+// Of plans a spec whose relations of inboxes are materialized; nil if something is wrong with it.
+func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
+	compiled := compileViews(s, errs)
+	if errs.Empty() {
+		compiled.checkCalculated()
+	}
+	unsupported(s, errs)
+	endsQuotes(s, errs)
+	checkExpressions(s, errs)
+	if !errs.Empty() {
+		return nil
+	}
+	view := viewOf(s)
+	view.Plan = streamTables(s, compiled, names)
+	for _, t := range view.StreamTables {
+		if t.Outbox != nil {
+			view.Outboxes = append(view.Outboxes, *t.Outbox)
+		}
+	}
+	view.Reads = readsOf(s, compiled, &view.Plan)
+	return &Plan{Spec: s, View: view, Order: compiled.order, Queries: compiled.queries(view.StreamTables)}
+}
+
+// Views compiles the queries of the stream tables of a spec, in its order; that of a wrong query is nil.
+func Views(s *spec.Spec, errs *diag.List) []*ivm.Plan { return compileViews(s, errs).views }

@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+func notGenerated(at diag.Pos, what string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "not-generated",
+		Message: fmt.Sprintf("this version of Sluice does not generate %s", what),
+		Hint:    "take it out of the spec; nothing else stands in for it",
+	}
+}
+
+func badExpression(at diag.Pos, field string, err error) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "syntax",
+		Message: fmt.Sprintf("%s is not an expression: %v", field, err),
+		Hint:    "write an expression over payload, such as payload->>'id'",
+	}
+}
+
+func readsItself(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "cycle",
+		Message: fmt.Sprintf("stream table %s reads itself through this", name),
+		Hint:    "a table cannot follow its own changes",
+	}
+}
+
+func nameTaken(at diag.Pos, name string, by *catalog.Relation) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "name-clash",
+		Message: fmt.Sprintf("stream table %s has the name of a %s", name, by.Kind),
+		Hint:    "give it another, or a schema of its own; if that is the stream table itself, from a dump, \"sluice schema pull\" writes the DDL without it",
+		Also:    []diag.Note{{Pos: by.At, Message: "that stands here"}},
+	}
+}
+
+func notIncremental(mode string, at diag.Pos, what, hint string) diag.Error {
+	if hint == "" {
+		hint = "use refresh_mode auto or full, which recompute it"
+	}
+	return diag.Error{Pos: at, Code: "not-incremental", Message: fmt.Sprintf("refresh mode %s does not follow %s", mode, indefinite(what)), Hint: hint}
+}
+
+func notImmediate(at diag.Pos, what, hint string) diag.Error {
+	return diag.Error{Pos: at, Code: "not-immediate", Message: "refresh mode immediate cannot follow " + what, Hint: hint}
+}
+
+func tooWide(at diag.Pos, what string, columns int) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "too-wide",
+		Message: fmt.Sprintf("%s makes %d columns to store, and a table can hold %d of them", what, columns, mostColumns),
+		Hint:    "select fewer columns",
+	}
+}
+
+func record(at diag.Pos, column string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-column",
+		Message: fmt.Sprintf("column %s is a row without a type, which no table can hold", column),
+		Hint:    "select its values as columns of their own, or cast it to a type of yours",
+	}
+}
+
+func systemColumn(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q has the name of one that each table has itself, so that no table can store it", name),
+		Hint:    "give it another name with AS",
+	}
+}
+
+func repeatedColumn(at, first diag.Pos, name string) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "duplicate-column",
+		Message: fmt.Sprintf("column %q specified more than once", name),
+		Hint:    "give it another name with AS",
+	}
+	if first == at { // both come from a star
+		e.Hint = "name the columns instead, and give one of the two another name with AS"
+	} else {
+		e.Also = []diag.Note{{Pos: first, Message: "the other one is here"}}
+	}
+	return e
+}
+
+func nameTooLong(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "name-too-long",
+		Message: fmt.Sprintf("name %q is %d bytes long; PostgreSQL's names have at most %d", name, len(name), spec.MaxNameBytes),
+		Hint:    "shorten it; PostgreSQL would cut it off, without an error",
+	}
+}
+
+func internalColumn(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q has the name of a column of Sluice's own, which it stores beside the query's", name),
+		Hint:    "give it another name with AS",
+	}
+}
+
+func internalSource(at diag.Pos, r *catalog.Relation, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "reserved-name",
+		Message: fmt.Sprintf("column %q of %s has the name of a column of Sluice's own, beside which its changes are logged", name, r.SQLName()),
+		Hint:    "rename it in the table, or use refresh_mode: full, which logs nothing; an alias in the query does not help",
+		Also:    []diag.Note{{Pos: r.Columns[r.Column(name)].At, Message: "it stands here"}},
+	}
+}
+
+func needsColumns(at diag.Pos, what string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: "which columns * stands for only the server knows, and not " + what,
+		Hint:    "name the columns",
+	}
+}
+
+func noColumn(column spec.Text, table string, names []string) diag.Error {
+	e := diag.Error{
+		Pos: column.At, Code: "unknown-column",
+		Message: fmt.Sprintf("column %q does not exist in stream table %s", column.Value, table),
+		Hint:    "its columns are " + strings.Join(names, ", "),
+	}
+	if near := diag.Nearest(column.Value, names); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return e
+}
+
+func renamedFromLive(at, live diag.Pos, d declared) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which is still defined", d.kind, d.name, d.from),
+		Hint:    "remove the old definition, or renamed_from",
+		Also:    []diag.Note{{Pos: live, Message: "the other one is here"}},
+	}
+}
+
+func renamedTooLate(at diag.Pos, d declared, version, now string) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which version %s no longer has", d.kind, d.name, d.from, version),
+		Hint:    "its data went with that version; leave renamed_from out",
+	}
+	if now != "" {
+		e.Hint = fmt.Sprintf("it is called %q there; did you mean that?", now)
+	}
+	return e
+}
+
+func renamedKind(at diag.Pos, d declared, kind string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which was released as %s %s", d.kind, d.name, d.from, article(kind), kind),
+		Hint:    "a rename keeps the kind, and its data; leave renamed_from out",
+	}
+}
+
+func renamedUnknown(at diag.Pos, d declared, known []string) diag.Error {
+	e := diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q is renamed from %q, which no released version has", d.kind, d.name, d.from),
+		Hint:    fmt.Sprintf("no %s is released; leave renamed_from out", d.kind),
+	}
+	if near := diag.Nearest(d.from, known); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	} else if len(known) > 0 {
+		e.Hint = fmt.Sprintf("the last one has %s", strings.Join(known, ", "))
+	}
+	return e
+}
+
+func notRenamed(at diag.Pos, d declared, first, why string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-rename",
+		Message: fmt.Sprintf("%s %q cannot be followed back to its first name, %q: %s", d.kind, d.name, first, why),
+		Hint:    "give another name to what is in the way",
+	}
+}
+
+// indefinite puts an article before a part of a query, unless it has one, is several, or is words of SQL alone.
+func indefinite(what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	isWords := first == strings.ToUpper(first) && !strings.HasPrefix(rest, "subquery")
+	if first == "the" || strings.HasSuffix(first, "s") || strings.HasSuffix(what, "sets") || isWords {
+		return what
+	}
+	return article(what) + " " + what
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an"
+	}
+	return "a"
+}

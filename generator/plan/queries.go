@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Query is that of a stream table, as whoever asks a server about it needs it: what the generated SQL takes for granted of it, too.
+type Query struct {
+	Name       string     // of the stream table, as it is written
+	Probe      string     // a name for a relation that stands for it, like its own where no other one has that
+	Text       diag.Block // in the spec
+	SearchPath string     // as SQL, for SET
+	Columns    []string   // of its result
+	Whole      bool       // it has others besides, which only the server knows
+	Followed   bool       // its changes are followed; otherwise it is recomputed
+	Indexed    []Indexed
+	Reads      []Relied
+	Upstream   map[sqltext.Relation]int // stream tables that it reads, as it writes them: their places in the order of refreshes
+}
+
+// Indexed is a column that the spec wants in an index.
+type Indexed struct {
+	At   diag.Pos
+	Name string
+}
+
+// Relied is a relation that a query reads, with the columns that DDL gives it; none of a view.
+type Relied struct {
+	Relation sqltext.Relation
+	Columns  []string
+}
+
+// queries are those of all stream tables, in the order of their refreshes.
+func (c *compiler) queries(tables []render.StreamTable) []Query {
+	all := make([]Query, len(c.order))
+	taken := map[string]bool{}
+	for i, n := range c.order {
+		t, view := &c.spec.StreamTables[n], c.views[n]
+		probe := t.Relation.Name
+		if taken[probe] {
+			probe = fmt.Sprintf("sluice_query_%d", i+1)
+		}
+		taken[probe] = true
+		q := Query{
+			Name: t.Name, Probe: probe, Text: t.Query.Block, SearchPath: searchPathOf(c.spec), Whole: view.Whole(), Followed: tables[i].Immediate || len(tables[i].Delta) > 0,
+			Upstream: map[sqltext.Relation]int{},
+		}
+		for _, o := range view.Output {
+			q.Columns = append(q.Columns, o.Name)
+		}
+		for _, index := range t.Indexes {
+			for _, column := range index {
+				q.Indexed = append(q.Indexed, Indexed{column.At, column.Value})
+			}
+		}
+		for _, r := range slices.Concat(view.Sources, view.Views) {
+			if r.Kind != catalog.StreamTable {
+				q.Reads = append(q.Reads, Relied{sqltext.Relation{Schema: r.Schema, Name: r.Name}, r.ColumnNames()})
+			}
+		}
+		for written, m := range c.written[n] {
+			q.Upstream[written] = slices.Index(c.order, m)
+		}
+		all[i] = q
+	}
+	return all
+}

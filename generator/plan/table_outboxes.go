@@ -1,0 +1,74 @@
+package plan
+
+import (
+	"crypto/md5"
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// publishes reports whether the spec has any outbox. Then every stream table can be given one at run time.
+func publishes(s *spec.Spec) bool {
+	return len(s.Outboxes) > 0 || slices.ContainsFunc(s.StreamTables, func(t spec.StreamTable) bool { return t.Outbox != nil })
+}
+
+// outbox is what templates know of the outbox that a stream table has or can be given; nil if it can have none.
+func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
+	of := &p.spec.StreamTables[n]
+	if !publishes(p.spec) || t.Immediate && of.Outbox == nil || t.Shape.Name != "" {
+		return nil
+	}
+	names, base := p.outboxNames[n], "outbox_"+p.base(of)
+	o := &render.Outbox{
+		Consumer: p.spec.Roles.Consumer, Monitor: p.spec.Roles.Monitor,
+		Extension: t.Extension, Schemas: t.Schemas, Path: t.Path, Name: t.ID(),
+		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, p.traced.first(aStreamTable, t.ID())), Immediate: t.Immediate, Asked: of.Outbox != nil,
+		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
+		Table: t.In(names.Table), DeltaRows: t.In(names.DeltaRows), Latest: t.In(names.Latest), IDs: t.In(names.IDs), Pending: t.InInternal(names.Pending),
+		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
+		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), TellFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
+	}
+	if o.Immediate {
+		for _, event := range []string{"insert", "update", "delete", "truncate"} {
+			o.Changed = append(o.Changed, render.Changed{
+				Event: event, Trigger: spec.DerivedName(t.Extension + "_outbox_" + event), Fn: p.in(base + "_" + event),
+			})
+		}
+	}
+	if options := of.Outbox; options != nil {
+		o.OnFullRefresh, o.Lenient = options.OnFullRefresh, options.OnColumnChange == spec.ColumnChangeFullRefresh
+		if options.Retention != nil {
+			o.Retention = options.Retention.Interval()
+		}
+		if options.InlineThresholdRows != nil {
+			o.InlineThreshold = fmt.Sprint(*options.InlineThresholdRows)
+		}
+	}
+	return o
+}
+
+// pgtID is a uuid by which consumers tell stream tables apart: the same for one name in every database, and after it was renamed.
+func pgtID(s *spec.Spec, name string) string {
+	digest := md5.Sum([]byte("sluice stream table " + s.Extension.Schema + " " + name))
+	return fmt.Sprintf("%x-%x-%x-%x-%x", digest[:4], digest[4:6], digest[6:8], digest[8:10], digest[10:])
+}
+
+// outboxOf is the name in the catalog of the outbox that a consumer group asks for.
+func outboxOf(s *spec.Spec, asked string) string {
+	if slices.ContainsFunc(s.Outboxes, func(o spec.Outbox) bool { return o.Name == asked }) {
+		return asked
+	}
+	for _, matches := range []func(spec.StreamTable) bool{
+		func(t spec.StreamTable) bool { return t.Name == asked },
+		func(t spec.StreamTable) bool { return t.Relation.Name == asked },
+	} {
+		for _, t := range s.StreamTables {
+			if t.Outbox != nil && matches(t) {
+				return render.Name(t.Relation).Plain()
+			}
+		}
+	}
+	return asked
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// viewOf turns a spec into what templates read.
+func viewOf(s *spec.Spec) render.Extension {
+	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
+	for _, def := range spec.SettingDefs {
+		view.Settings = append(view.Settings, render.Setting{
+			Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0, Guarded: def.Guarded,
+		})
+	}
+	for n := range s.Inboxes {
+		inbox := viewOfInbox(s, &s.Inboxes[n])
+		view.Inboxes = append(view.Inboxes, inbox)
+	}
+	view.Outboxes, view.Groups = viewOfOutboxes(s)
+	view.GroupLock = groupLock(s)
+	return view
+}
+
+func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
+	v := render.Inbox{
+		Extension:   s.Extension.Name,
+		Schemas:     schemasOf(s),
+		Path:        "inboxes." + i.Name,
+		Name:        i.Name,
+		EventID:     expression(i.EventID),
+		MaxRetries:  i.MaxRetries,
+		MaxAttempts: i.MaxAttempts,
+		Schedule:    i.Schedule.String(),
+		LastDue:     lastDue(i.Schedule, s.Extension.Name, "inboxes."+i.Name, "inbox "+i.Name, lastDueOf(s, i)),
+		DueAfter:    dueAfter(i),
+		DeadLetter:  i.DeadLetter,
+		Stats:       i.Stats,
+
+		Materialize: i.Materialize,
+
+		DegradedAge:     i.Health.DegradedPendingAge.Interval(),
+		CriticalAge:     i.Health.CriticalPendingAge.Interval(),
+		DegradedSeconds: i.Health.DegradedPendingAge.Seconds(),
+		CriticalSeconds: i.Health.CriticalPendingAge.Seconds(),
+		DegradedDLQ:     i.Health.DegradedDLQ,
+
+		InboxRelations: inboxRelations(s, i),
+		InboxFunctions: inboxFunctions(s, i),
+	}
+	if i.Retention.Processed != nil {
+		v.ProcessedRetention = i.Retention.Processed.Interval()
+	}
+	if i.Retention.DeadLetter != nil {
+		v.DeadRetention = i.Retention.DeadLetter.Interval()
+	}
+	if r := i.BackOff(); r != nil {
+		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
+	}
+	return v
+}
+
+func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
+	in := func(suffix string) render.Name {
+		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
+	}
+	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
+	return render.InboxRelations{
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"), RescanAfter: internal("_rescan_after"),
+		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"), Received: internal("_received"),
+		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
+	}
+}
+
+func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
+	at := func(suffix string) render.Name {
+		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
+	}
+	return render.InboxFunctions{
+		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
+	}
+}
+
+// lastDueOf names the function that knows when an inbox with a cron expression was due.
+func lastDueOf(s *spec.Spec, i *spec.Inbox) render.Name {
+	return schemasOf(s).InInternal(spec.DerivedName(i.Name + "_last_due"))
+}
+
+// dueAfter is how long after its last run the work of an inbox is due, as an interval; empty if every tick looks, as it does up to a second, or
+// a cron expression says when. It is a tenth less than the schedule, so that the jitter of ticks does not skip every other one.
+func dueAfter(i *spec.Inbox) string {
+	every := i.Schedule.Every
+	if i.Schedule.Cron != "" || every <= usualTick {
+		return ""
+	}
+	return (every - every/10).Interval()
+}
+
+// expression returns an expression so that SQL can go on behind it, whatever comment it ends in.
+func expression(text string) string {
+	if strings.Contains(text, "--") {
+		return text + "\n"
+	}
+	return text
+}
+
+// schemasOf are the schemas of the extension.
+func schemasOf(s *spec.Spec) render.Schemas {
+	return render.Schemas{SchemaName: s.Extension.Schema, InternalName: spec.InternalSchema(s.Extension.Schema)}
+}

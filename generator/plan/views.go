@@ -1,0 +1,190 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/parallel"
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// compileViews compiles the query of each stream table, in the spec's order; what reads another comes after it. A view is nil
+// if its query is wrong, which goes to errs.
+func compileViews(s *spec.Spec, errs *diag.List) *compiler {
+	count := len(s.StreamTables)
+	c := &compiler{
+		spec: s, known: catalog.New(searchPath(s)...), errs: errs,
+		views: make([]*ivm.Plan, count), state: make([]int, count), reads: make([][]int, count), written: make([]map[sqltext.Relation]int, count),
+		parsed: parallel.Map(s.StreamTables, func(t spec.StreamTable) sqltext.Query {
+			q, err := sqltext.ParseQuery(t.Query.Text)
+			if err != nil {
+				return nil // reported when it is compiled
+			}
+			return q
+		}),
+	}
+	if count == 0 {
+		return c
+	}
+	for _, ddl := range s.DDL {
+		errs.AddSource(ddl.File, ddl.Text)
+		c.forgetInbox(ddl)
+		errs.Merge(c.known.AddDDL(ddl))
+	}
+	c.forgetOwn()
+	for n := range s.StreamTables {
+		c.compile(n)
+	}
+	return c
+}
+
+// forgetInbox forgets the table of an inbox before its own DDL is read: a dump has it, too.
+func (c *compiler) forgetInbox(ddl diag.Block) {
+	for i := range c.spec.Inboxes {
+		inbox := &c.spec.Inboxes[i]
+		if r := c.known.Relation(inbox.Relation.Schema, inbox.Relation.Name); r != nil && ddl.File == inboxFile(inbox) {
+			c.known.Remove(r)
+		}
+	}
+}
+
+// forgetOwn forgets the views that this extension made, which the dump of a database has where it is installed.
+func (c *compiler) forgetOwn() {
+	for i := range c.spec.StreamTables {
+		t := &c.spec.StreamTables[i]
+		r := c.known.Relation(t.Relation.Schema, t.Relation.Name)
+		if r != nil && r.Kind == catalog.View && strings.HasPrefix(r.Comment, render.StreamTableComment(c.spec.Extension.Name)) {
+			c.known.Remove(r)
+		}
+	}
+}
+
+type compiler struct {
+	spec    *spec.Spec
+	known   *catalog.Catalog
+	errs    *diag.List
+	views   []*ivm.Plan
+	state   []int                      // unseen, begun or done
+	reads   [][]int                    // the stream tables that each reads
+	written []map[sqltext.Relation]int // the same, by the names that the query has for them
+	parsed  []sqltext.Query            // nil where a query has errors
+	order   []int                      // of the stream tables, those first that others read
+}
+
+// What has become of a stream table.
+const (
+	unseen = iota
+	begun
+	done
+)
+
+// compile compiles a stream table after those that its query names.
+func (c *compiler) compile(n int) {
+	if c.state[n] != unseen {
+		return
+	}
+	t := &c.spec.StreamTables[n]
+	if !c.compileSources(n) {
+		return
+	}
+	view := c.view(n)
+	if view != nil {
+		c.checkMode(t, view)
+		c.checkColumns(t, view)
+		c.add(t, view)
+	}
+	c.views[n] = view
+	c.order = append(c.order, n)
+}
+
+// view compiles a query.
+func (c *compiler) view(n int) *ivm.Plan {
+	query := c.spec.StreamTables[n].Query
+	if c.checkLengths(query) {
+		return nil
+	}
+	if q := c.parsed[n]; q != nil {
+		return ivm.CompileParsed(q, query.Pos, c.known, c.errs)
+	}
+	return ivm.Compile(query.Text, query.Pos, c.known, c.errs)
+}
+
+// compileSources compiles the stream tables that a query reads, and reports whether all went well with them.
+func (c *compiler) compileSources(n int) bool {
+	q := c.parsed[n]
+	if q == nil {
+		return true
+	}
+	well := true
+	c.state[n], c.written[n] = begun, map[sqltext.Relation]int{}
+	defer func() { c.state[n] = done }()
+	for _, ref := range sqltext.Tables(q) {
+		for m := range c.spec.StreamTables {
+			other := &c.spec.StreamTables[m]
+			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema || c.meansAnother(ref, other) {
+				continue
+			}
+			if c.state[m] == begun {
+				c.errs.Add(readsItself(c.spec.StreamTables[n].Query.Pos(ref.Pos), other.Name))
+				well = false
+				continue
+			}
+			c.compile(m)
+			c.reads[n] = append(c.reads[n], m)
+			c.written[n][sqltext.Relation{Schema: ref.Schema, Name: ref.Name}] = m
+			well = well && c.views[m] != nil
+		}
+	}
+	return well
+}
+
+// meansAnother reports whether a name in a query is that of something that is known already and is not this stream table.
+func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool {
+	known := c.known.Relation(ref.Schema, ref.Name)
+	return known != nil && (known.Kind != catalog.StreamTable || known.Schema != t.Relation.Schema)
+}
+
+// add makes a stream table a source for others.
+func (c *compiler) add(t *spec.StreamTable, view *ivm.Plan) {
+	r := &catalog.Relation{Schema: t.Relation.Schema, Name: t.Relation.Name, Kind: catalog.StreamTable, At: t.Field("name"), Open: view.Whole()}
+	for _, o := range view.Output {
+		r.Columns = append(r.Columns, catalog.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull, Varied: o.Varied, Equality: o.Equality})
+	}
+	if taken := c.known.Add(r); taken != nil {
+		c.errs.Add(nameTaken(t.Field("name"), t.Name, taken))
+	}
+}
+
+// checkMode refuses a mode that the query does not allow.
+func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.Plan) {
+	if t.RefreshMode == spec.RefreshAuto || t.RefreshMode == spec.RefreshFull {
+		return
+	}
+	if t.RefreshMode == spec.RefreshImmediate && view.Followed() {
+		c.checkImmediate(t, view)
+	}
+	for _, reason := range view.Full {
+		c.errs.Add(notIncremental(t.RefreshMode, reason.Pos, reason.What, reason.Hint))
+	}
+}
+
+// checkImmediate refuses sources whose changes no statement trigger of their own tells in time.
+func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.Plan) {
+	for _, need := range view.Needs {
+		switch r := need.Table; r.Kind {
+		case catalog.Table, catalog.Partitioned:
+		case catalog.StreamTable:
+			for _, other := range c.spec.StreamTables {
+				if other.Relation.Schema == r.Schema && other.Relation.Name == r.Name && other.RefreshMode != spec.RefreshImmediate {
+					c.errs.Add(notImmediate(t.Field("refresh_mode"), "stream table "+other.Name+", which is refreshed later", "make both immediate, or neither"))
+				}
+			}
+		default:
+			c.errs.Add(notImmediate(t.Field("refresh_mode"), "a "+r.Kind.String()+" ("+r.SQLName()+")", "use refresh_mode auto or differential"))
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
+
+func newDiff() *cobra.Command {
+	var from string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "diff",
+		Short: "Shows what an upgrade to the current spec changes, what it locks, and what data it loses",
+		Long: "Shows what an upgrade from a released version to the current spec changes, what it locks, and what data it loses.\n\n" +
+			"With --dsn it looks at a database instead: what was changed there by hand, and what sluice apply would do. It then exits 1 if there is any\n" +
+			"difference. It changes nothing: what it makes to compare with is rolled back. DATABASE_URL alone does not make it do so.",
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			e, _, err := generateFor(cmd)
+			if err != nil {
+				return err
+			}
+			if option(cmd, "dsn") != "" {
+				return diffLive(cmd, e, asJSON)
+			}
+			before, err := releasedAs(cmd, e, from)
+			if err != nil {
+				return err
+			}
+			plan, err := artifact.Upgrade(before, e.Manifest(), false)
+			if refused := (upgrade.Refused{}); errors.As(err, &refused) {
+				return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint)}
+			}
+			if err != nil {
+				return err
+			}
+			return printPlan(cmd.OutOrStdout(), plan, asJSON)
+		}),
+	}
+	command.Flags().StringVar(&from, "from", "", "the released `version` to compare with, or another artifact directory, for the last version there (default: the last one)")
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if from != "" && option(cmd, "dsn") != "" {
+			return exitError{exitUsage, "sluice: give --from or --dsn, not both: a database says itself which version it has\n"}
+		}
+		return nil
+	}
+	return command
+}
+
+// releasedAs finds a released version, the last one before the spec's if none is named; the last one of another artifact directory if that is named.
+func releasedAs(cmd *cobra.Command, e *generator.Extension, version string) (upgrade.Manifest, error) {
+	dir := option(cmd, "out")
+	if info, err := os.Stat(version); err == nil && info.IsDir() {
+		dir, version = version, ""
+	}
+	released, err := artifact.Releases(dir, e.Name)
+	if err != nil {
+		return upgrade.Manifest{}, err
+	}
+	if len(released) == 0 {
+		return upgrade.Manifest{}, fmt.Errorf("no version of extension %s is released in %s; \"sluice release\" keeps the current one", e.Name, dir)
+	}
+	if version == "" {
+		last := released[len(released)-1]
+		if last.Version == e.Version && len(released) > 1 {
+			last = released[len(released)-2]
+		}
+		return last, nil
+	}
+	versions := ""
+	for _, m := range released {
+		if m.Version == version {
+			return m, nil
+		}
+		versions += " " + m.Version
+	}
+	return upgrade.Manifest{}, fmt.Errorf("version %s of extension %s is not released; these are:%s", version, e.Name, versions)
+}
+
+func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
+	if asJSON {
+		return printJSON(out, plan)
+	}
+	if plan.Empty() {
+		_, err := fmt.Fprintf(out, "version %s installs the same as %s\n", plan.To, plan.From)
+		return err
+	}
+	fmt.Fprintf(out, "from %s to %s%s\n", plan.From, plan.To, map[bool]string{true: ", a downgrade"}[plan.Downgrade])
+	for _, step := range plan.Steps {
+		if step.Follows {
+			continue // the rename says it
+		}
+		fmt.Fprintf(out, "%-8s %s\n", step.Action, step.Object)
+		if step.Lock != "" {
+			fmt.Fprintf(out, "         locks: %s\n", step.Lock)
+		}
+		if step.Loses != "" {
+			fmt.Fprintf(out, "         LOSES: %s\n", step.Loses)
+		}
+	}
+	return nil
+}
+
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

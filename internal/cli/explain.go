@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/explain"
+	"github.com/pgsluice/sluice/generator/plan"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+func newExplain() *cobra.Command {
+	var stage, format string
+	command := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Explains how a stream table is kept equal to its query",
+		Long: `Explains how a stream table is kept equal to its query: the strategy, what a changed row of each source costs, which indexes are
+advised, the operators of the query with the laws by which their changes come about, and the SQL that follows from them. A table that
+must be recomputed comes with the reasons, where they stand, and what to write instead.
+
+The result goes to standard output. As text it is all stages; svg draws the query and its change; mermaid is the flowchart of one
+stage, or without --stage a Markdown document with those of the query and its change; html is a page in one file with everything on it.`,
+		Example: `  sluice explain order_totals
+  sluice explain order_totals --stage sql
+  sluice explain order_totals --format html > order_totals.html`,
+		Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--stage", stage, append([]string{""}, explain.Stages...)); err != nil {
+				return err
+			}
+			if err := oneOf("--format", format, explain.Formats); err != nil {
+				return err
+			}
+			if stage == explain.StageSQL && (format == explain.FormatSVG || format == explain.FormatMermaid) {
+				return exitError{exitUsage, "sluice: --stage sql has no picture; use --format text or html\n"}
+			}
+			return showExplanation(cmd, args[0], stage, format)
+		}),
+	}
+	command.Flags().StringVar(&stage, "stage", "", "show no more than one `stage`: "+strings.Join(explain.Stages, ", "))
+	command.Flags().StringVar(&format, "format", explain.FormatText, "`format` of the result: "+strings.Join(explain.Formats, ", "))
+	return command
+}
+
+// oneOf checks the value of a flag.
+func oneOf(flag, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	hint := ""
+	if near := diag.Nearest(value, allowed); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	return exitError{exitUsage, fmt.Sprintf("sluice: %s is one of %s%s\n", flag, strings.Join(named, ", "), hint)}
+}
+
+func showExplanation(cmd *cobra.Command, name, stage, format string) error {
+	specs, problems, err := load(cmd, plan.Check)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, s := range specs {
+		text, found, errs, err := generator.Explain(s, name, stage, format)
+		if err != nil {
+			return err
+		}
+		problems.Merge(errs)
+		if found {
+			fmt.Fprint(cmd.OutOrStdout(), text)
+			return invalid(problems)
+		}
+		for _, t := range s.StreamTables {
+			names = append(names, t.Name, t.Relation.Name)
+		}
+	}
+	hint := ""
+	if near := diag.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return exitError{exitInput, fmt.Sprintf("sluice: stream table not found: %s%s\n", name, hint)}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/migrations"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// softMemoryLimit is what memory may grow to before garbage is collected more often: what hundreds of objects come to is text that is soon garbage.
+const softMemoryLimit = 160 << 20
+
+func newGenerate() *cobra.Command {
+	var check, dryRun bool
+	command := &cobra.Command{
+		Use:   "generate",
+		Short: "Generates the artifacts of the specs",
+		Args:  cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			debug.SetMemoryLimit(softMemoryLimit)
+			extensions, err := generate(cmd)
+			if err != nil {
+				return err
+			}
+			files, err := filesOf(cmd, extensions)
+			if err != nil {
+				return err
+			}
+			switch {
+			case check:
+				return checkFiles(cmd, files)
+			case dryRun:
+				return printFiles(cmd, files)
+			default:
+				return writeFiles(cmd, files)
+			}
+		}),
+	}
+	command.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 with a diff if the artifacts are stale")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing; print the artifacts")
+	withFormat(command)
+	command.MarkFlagsMutuallyExclusive("check", "dry-run")
+	return command
+}
+
+// withFormat adds the flag that filesOf reads.
+func withFormat(command *cobra.Command) {
+	command.Flags().String("migrations", "",
+		"lay out migrations for a `tool`, whatever artifacts in the spec says: plain, goose, golang-migrate, flyway, dbmate or sqitch")
+}
+
+// filesOf are the artifacts of all extensions, with upgrades from the versions that were released to the artifact directory.
+func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.Files, error) {
+	layout := option(cmd, "migrations")
+	if layout != "" {
+		format, err := migrations.ParseFormat(layout)
+		if err != nil {
+			return nil, exitError{exitUsage, fmt.Sprintf("sluice: --migrations: %v\n", err)}
+		}
+		layout = format.Artifact()
+	}
+	all := generator.Files{}
+	for _, e := range extensions {
+		released, err := artifact.Releases(option(cmd, "out"), e.Name)
+		if err != nil {
+			return nil, err
+		}
+		artifacts := e.Artifacts
+		if layout != "" {
+			artifacts = append(slices.DeleteFunc(slices.Clone(artifacts), spec.IsMigrations), layout)
+		}
+		files, err := e.FilesOf(artifacts, released)
+		if err != nil {
+			return nil, asReleased(err)
+		}
+		maps.Copy(all, files)
+	}
+	return all, nil
+}
+
+// asReleased says what to do about a version that does not go with those that are released.
+func asReleased(err error) error {
+	if changed, passed := (artifact.ErrReleased{}), (artifact.ErrPassed{}); errors.As(err, &changed) || errors.As(err, &passed) {
+		return exitError{exitInput, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err)}
+	}
+	return err
+}
+
+func checkFiles(cmd *cobra.Command, files generator.Files) error {
+	diff, err := files.Diff(option(cmd, "out"))
+	if err != nil || diff == "" {
+		return err
+	}
+	fmt.Fprint(cmd.OutOrStdout(), diff)
+	return exitError{exitInput, fmt.Sprintf("sluice: %s is stale; run \"sluice generate\"\n", option(cmd, "out"))}
+}
+
+func printFiles(cmd *cobra.Command, files generator.Files) error {
+	for _, path := range files.Paths() {
+		fmt.Fprintf(cmd.OutOrStdout(), "==> %s <==\n%s\n", path, files[path])
+	}
+	return nil
+}
+
+func writeFiles(cmd *cobra.Command, files generator.Files) error {
+	changed, err := files.Write(option(cmd, "out"))
+	if err != nil {
+		return err
+	}
+	for _, path := range changed {
+		fmt.Fprintln(cmd.ErrOrStderr(), path)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d files, %d changed\n", len(files), len(changed))
+	return nil
+}

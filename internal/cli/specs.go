@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/plan"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// generate loads and compiles the specs that --file names; whatever is wrong with any of them is one error.
+func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
+	specs, problems, err := load(cmd, plan.Check)
+	if err != nil {
+		return nil, err
+	}
+	var extensions []*generator.Extension
+	for _, s := range specs {
+		released, err := artifact.Releases(option(cmd, "out"), s.Extension.Name)
+		if err != nil {
+			return nil, err
+		}
+		e, errs := generator.Generate(s, released...)
+		problems.Merge(errs)
+		extensions = append(extensions, e)
+	}
+	return extensions, invalid(problems)
+}
+
+// load loads the specs that --file names. If something is wrong with one, check finds what else is, and all of it is the error; otherwise it is
+// for who compiles them to find, and to add to the list.
+func load(cmd *cobra.Command, check func(*spec.Spec) *diag.List) ([]*spec.Spec, *diag.List, error) {
+	specs, problems := spec.Load(option(cmd, "file"))
+	if problems.Empty() {
+		return specs, problems, nil
+	}
+	for _, s := range specs {
+		problems.Merge(check(s))
+	}
+	return nil, nil, invalid(problems)
+}
+
+// generateOne is generate for commands that talk about one extension.
+func generateOne(cmd *cobra.Command) (*generator.Extension, error) {
+	extensions, err := generate(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if len(extensions) != 1 {
+		return nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(extensions))
+	}
+	return extensions[0], nil
+}
+
+// invalid turns what is wrong with the input into the error that ends the command, or nil if nothing is.
+func invalid(problems *diag.List) error {
+	if problems.Empty() {
+		return nil
+	}
+	return exitError{exitInput, printed(problems, "nothing was written")}
+}
+
+// printed says what is wrong with the input, and what the command has left undone.
+func printed(problems *diag.List, undone string) string {
+	noun := "errors"
+	count := len(problems.Errors())
+	if count == 1 {
+		noun = "error"
+	}
+	return fmt.Sprintf("%s\n%d %s; %s\n", problems, count, noun, undone)
+}

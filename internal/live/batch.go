@@ -1,0 +1,78 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pgsluice/sluice/generator/artifact"
+)
+
+// batches runs steps in order: quick ones many at a time, since whoever needs what they lock waits for each way to the server and back, and
+// long ones by themselves, so that they can be told of.
+func batches(ctx context.Context, tx pgx.Tx, steps []artifact.Step, progress *Progress) error {
+	for from := 0; from < len(steps); {
+		to := from + 1
+		for !steps[from].Long && to < len(steps) && !steps[to].Long {
+			to++
+		}
+		what := fmt.Sprintf("step %d of %d, %s", from+1, len(steps), steps[from].What)
+		if to > from+1 {
+			what = fmt.Sprintf("steps %d to %d of %d", from+1, to, len(steps))
+		}
+		progress.begin(what, "")
+		if err := batch(ctx, tx, steps[from:to]); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// batch runs steps as one script; an error tells which of them it is about, and the place in it.
+func batch(ctx context.Context, tx pgx.Tx, steps []artifact.Step) error {
+	var sql strings.Builder
+	starts := make([]int, len(steps))
+	for n, step := range steps {
+		fmt.Fprintf(&sql, "select %d as sluice_step;\n", n)
+		starts[n] = len([]rune(sql.String()))
+		sql.WriteString(step.SQL)
+	}
+	at, err := follow(tx.Conn().PgConn().Exec(ctx, sql.String()))
+	if err == nil {
+		return nil
+	}
+	err = placed(err, steps[at].SQL, starts[at])
+	return fmt.Errorf("%s: %w", steps[at].What, err)
+}
+
+// follow reads the results of a batch; it returns the last step that was begun.
+func follow(results *pgconn.MultiResultReader) (at int, err error) {
+	for results.NextResult() {
+		reader := results.ResultReader()
+		isMark := len(reader.FieldDescriptions()) == 1 && reader.FieldDescriptions()[0].Name == "sluice_step"
+		for reader.NextRow() {
+			if isMark {
+				at, _ = strconv.Atoi(string(reader.Values()[0]))
+			}
+		}
+		if _, err := reader.Close(); err != nil {
+			break
+		}
+	}
+	return at, results.Close()
+}
+
+// placed adds the place in a script to an error, if the server has told it. The script began after so many characters of what was sent.
+func placed(err error, sql string, before int) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && int(pg.Position) > before {
+		return fmt.Errorf("%w\n%s", err, excerpt(sql, int(pg.Position)-before))
+	}
+	return err
+}

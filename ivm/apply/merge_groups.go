@@ -1,0 +1,30 @@
+package apply
+
+import "github.com/pgsluice/sluice/ivm/algebra"
+
+// MergeGroups adds the changes of groups to what is stored of them (rule R4). inputs are Groups.Inputs, nil if nothing can change; fresh is needed
+// where there are extremes.
+func MergeGroups(s Storage, g *Groups, inputs algebra.Node, fresh Fresh) Statement {
+	merged := GroupsDelta(s, g, inputs, true)
+	switch {
+	case merged.Empty():
+	case len(g.Extremes()) == 0:
+		merged.Steps = append(merged.Steps, Merged{Name: "found"})
+	default:
+		merged.Steps = append(merged.Steps, Merged{Name: "met"}, Lost{}, fresh, Regained{})
+	}
+	return merged
+}
+
+// GroupsDelta says by how much each group changes.
+func GroupsDelta(s Storage, g *Groups, inputs algebra.Node, keep bool) Statement {
+	if inputs == nil {
+		return Statement{}
+	}
+	return Statement{Storage: s, Groups: g, Steps: []Step{Rows{Node: inputs, Columns: g.InputNames()}, GroupChanges{Keep: keep}}}
+}
+
+// Regain computes the extremes of stored groups anew that lost one.
+func Regain(s Storage, g *Groups, fresh Fresh) Statement {
+	return Statement{Storage: s, Groups: g, Steps: []Step{LostAt{}, fresh}}
+}

@@ -1,0 +1,29 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
+
+// RescanKeys computes the groups that changes touch anew, and takes away what is stored of them (rule R3b). Which groups those are needs no signs: a
+// superset will do.
+func RescanKeys(s Storage, touched *algebra.Distinct, now algebra.Node) Statement {
+	return Statement{Storage: s, Steps: []Step{
+		Once{Node: touched, Columns: Names(s.Identity)},
+		Rows{Node: now, Columns: s.Stored},
+		LessStored{Touched: touched, Keys: s.Identity, Columns: s.Stored},
+		AddUp{},
+	}}
+}
+
+// Hidden are the keys' columns that the output does not have.
+func Hidden(keys []Key, output []string) []string {
+	var names []string
+	for _, k := range keys {
+		if !slices.Contains(output, k.Name) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}

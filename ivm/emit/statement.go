@@ -1,0 +1,180 @@
+package emit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// Tables tells where a statement finds what changed and what is stored.
+type Tables struct {
+	// Log is where the changes of a table are read from: a relation with the table's columns and Mult.
+	Log func(*catalog.Relation) string
+	// Current is where a table is read from as it is; nil: from itself.
+	Current func(*catalog.Relation) string
+	// Stored holds the view's rows as they were: its columns and those of its keys.
+	Stored string
+	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
+	// whatever the planner makes of its joins; empty: there is no such variable.
+	Few string
+	// Places is an array variable with the places of stored groups that are computed anew.
+	Places string
+	// Raw means that changes are read as they were logged: several rows may be alike, and their multiplicities are small integers.
+	Raw bool
+}
+
+// Lines writes a statement as lines of common table expressions, of which the last is the result.
+func Lines(s apply.Statement, columns *algebra.Columns, t Tables) []string {
+	if s.Empty() {
+		return nil
+	}
+	w := newStatement(s, columns, t)
+	for _, step := range s.Steps {
+		w.step(step)
+	}
+	for i := range w.CTEs {
+		w.CTEs[i].Keep = w.CTEs[i].Keep && !s.Inline
+	}
+	return List(w.CTEs)
+}
+
+// Signed writes a statement as a query for signed rows, which are not added up; empty if nothing can change.
+func Signed(s apply.Statement, columns *algebra.Columns, t Tables) string {
+	if s.Empty() {
+		return ""
+	}
+	w, steps := newStatement(s, columns, t), s.Steps
+	var last apply.Step = apply.FoundLessStored{}
+	if s.Groups == nil { // the last step adds up
+		steps, last = steps[:len(steps)-1], nil
+		if less, ok := steps[len(steps)-1].(apply.LessStored); ok {
+			steps, last = steps[:len(steps)-1], less
+		}
+	}
+	for _, step := range steps {
+		w.step(step)
+	}
+	var lines []string
+	switch last := last.(type) {
+	case apply.LessStored:
+		lines = w.lessStored(last)
+	case apply.FoundLessStored:
+		lines = w.foundLessStored()
+	default:
+		lines = []string{"select *", "from " + w.last}
+	}
+	return strings.Join(append(With(w.CTEs), lines...), "\n")
+}
+
+// statement writes the steps of a statement.
+type statement struct {
+	*Writer
+	apply.Statement
+	tables Tables
+	last   string // the relation of the step before
+}
+
+func newStatement(s apply.Statement, columns *algebra.Columns, t Tables) *statement {
+	return &statement{Writer: NewWriter(columns, leaves(t)), Statement: s, tables: t}
+}
+
+func (w *statement) step(step apply.Step) {
+	switch step := step.(type) {
+	case apply.Rows:
+		w.last = w.Add(step.Node, step.Columns, step.Keep)
+		w.name(step.Name)
+	case apply.Once:
+		w.Keep(step.Node, step.Columns)
+		if step.Name != "" {
+			w.name(step.Name)
+			w.Rebind(step.Node, step.Name)
+		}
+	case apply.AddUp:
+		w.last = w.append(addUp(w.Storage, w.last, w.tables.Few))
+	case apply.LessStored:
+		w.last = w.append(CTE{Name: signedName, Comment: "what comes and goes", Lines: w.lessStored(step)})
+	case apply.GroupChanges:
+		w.last = w.append(w.groupChanges(step.Keep))
+	case apply.Merged:
+		w.append(w.merged(step.Name))
+	case apply.Lost:
+		w.append(w.lost())
+	case apply.LostAt:
+		w.append(w.lostAt())
+	case apply.Fresh:
+		w.fresh(step)
+	case apply.Regained:
+		w.append(w.regained())
+	}
+}
+
+// append adds a common table expression that is written already and returns its name.
+func (w *statement) append(c CTE) string {
+	w.CTEs = append(w.CTEs, c)
+	return c.Name
+}
+
+// name gives the last common table expression a name.
+func (w *statement) name(name string) {
+	if name != "" {
+		w.NameLast(name)
+		w.last = name
+	}
+}
+
+// leaves tells where sources and changes are read from.
+func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
+	return func(n algebra.Node) (Leaf, bool) {
+		switch n := n.(type) {
+		case *algebra.Source:
+			name := n.Table.SQLName()
+			if t.Current != nil {
+				name = t.Current(n.Table)
+			}
+			return leafOf(n, name, false), true
+		case *algebra.Changes:
+			l := leafOf(n.Of, t.Log(n.Of.Table), true)
+			l.Small = t.Raw
+			return l, true
+		}
+		return Leaf{}, false
+	}
+}
+
+func leafOf(s *algebra.Source, sql string, signed bool) Leaf {
+	l := Leaf{SQL: sql, Alias: initial(s.Table.Name), Columns: map[algebra.ColID]string{}, Signed: signed}
+	for _, c := range s.Cols {
+		l.Columns[c.ID] = s.Table.Columns[c.Attr].Name
+	}
+	return l
+}
+
+// initial is a short alias for a table.
+func initial(name string) string {
+	if first := strings.ToLower(name[:1]); first >= "a" && first <= "z" {
+		return first
+	}
+	return "t"
+}
+
+// Rows writes the query for all rows that are to be stored, without multiplicities.
+func Rows(r apply.Recompute, columns *algebra.Columns) string {
+	if r.Groups == nil && slices.Equal(r.Storage.Stored, r.Storage.Visible) {
+		if lines := NewWriter(columns, leaves(Tables{})).Plain(r.Rows, r.Storage.Stored); lines != nil {
+			return strings.Join(lines, "\n")
+		}
+	}
+	w, last := rows(r, columns)
+	return strings.Join(append(With(w.CTEs), "select "+strings.Join(idents(r.Storage.Stored), ", "), "from "+last), "\n")
+}
+
+func rows(r apply.Recompute, columns *algebra.Columns) (w *Writer, last string) {
+	w = NewWriter(columns, leaves(Tables{}))
+	if r.Groups != nil {
+		return w, w.states(r.Groups, r.Groups.Node.Input)
+	}
+	return w, w.Add(r.Rows, r.Storage.Stored, false)
+}

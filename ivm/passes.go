@@ -1,0 +1,62 @@
+package ivm
+
+import (
+	"fmt"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/rewrite"
+)
+
+// pass is a stage that makes a tree of another with the same rows.
+type pass struct {
+	name string
+	run  func(algebra.Node) algebra.Node
+}
+
+// viewPasses are the stages between resolving and differentiating, in order.
+func viewPasses(columns *algebra.Columns) []pass {
+	return []pass{
+		{"group distinct", rewrite.GroupDistinct(columns)},
+		{"order joins", rewrite.OrderJoins},
+		{"prune columns", rewrite.PruneColumns},
+	}
+}
+
+// deltaPasses are the stages between differentiating and writing SQL, in order.
+func deltaPasses() []pass {
+	return []pass{
+		{"distribute", rewrite.Distribute},
+		{"share", algebra.Share},
+	}
+}
+
+// through sends a tree through passes. A nil tree, of which there are no rows, stays nil.
+func through(passes []pass, n algebra.Node) algebra.Node {
+	for _, p := range passes {
+		if n == nil {
+			return nil
+		}
+		n = p.run(n)
+		afterPass(p.name, n)
+	}
+	return n
+}
+
+// simplified is a tree after the passes that come before SQL is written.
+func simplified(n algebra.Node) algebra.Node { return through(deltaPasses(), n) }
+
+// afterPass sees each tree that a pass or a delta rule has made.
+var afterPass = func(string, algebra.Node) {}
+
+// VerifyPasses has each tree verified from now on that a pass or a delta rule makes. Tests call it before they compile anything: a wrong tree
+// then panics with the name of the pass that made it.
+func VerifyPasses() {
+	afterPass = func(name string, n algebra.Node) {
+		if n == nil {
+			return
+		}
+		if err := algebra.Verify(n); err != nil {
+			panic(fmt.Sprintf("after %s: %v", name, err))
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package ivm
+
+import (
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/emit"
+	"github.com/pgsluice/sluice/ivm/resolve"
+)
+
+// Plan says all of how a view is stored and followed.
+type Plan struct {
+	Output  []Output
+	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
+	Views   []*catalog.Relation // the views that were expanded, each once
+	Full    []resolve.Reason    // why the query can only be recomputed
+	Open    *diag.Pos           // of a star that stands for columns which only the server knows; nil if all are known
+	Reads   int                 // how many occurrences of tables are followed
+
+	Strategy  Strategy
+	Storage   Storage   // the state: how rows are stored
+	Apply     Statement // finds how stored rows change after changes of all kinds; the last relation is delta, or found for groups that are merged
+	Raw       bool      // Apply may read log rows as they are, several alike and some that cancel each other, once
+	AddsUp    bool      // groups add them up like that
+	Recompute Recomputation
+	Immediate Immediate // empty for a view that is recomputed
+	Costs     []Cost    // of each source, in their order
+	Needs     []Need    // what the SQL takes for granted of each table that is followed
+
+	Groups    bool // rows are grouped anywhere in the view
+	PicksKeys bool // groups may show keys that are equal and not the same, so that the query itself may pick other ones
+	OwnNames  bool // nothing that it computes depends on the search path
+
+	Columns *algebra.Columns
+	view    *view // whose trees and groups the methods write
+}
+
+// Output is a column of a view.
+type Output struct {
+	resolve.Output
+	Type      string // as SQL; empty where only the server knows
+	Varied    bool   // values that are equal may differ
+	Equality  catalog.Equality
+	NeverNull bool // it holds no null, whatever becomes of the tables: the view is not kept up to date then
+}
+
+// Followed reports whether changes of tables are followed, and not the whole query recomputed.
+func (p *Plan) Followed() bool { return p.view.Root != nil }
+
+// Whole reports whether the view has columns that only the server knows, so that rows are stored as one value each.
+func (p *Plan) Whole() bool { return p.Open != nil }
+
+// plan completes a view.
+func (v *view) plan(known *catalog.Catalog) *Plan {
+	v.delta() // first, so that its columns are numbered like the query's
+	p := &Plan{
+		Sources: v.Sources, Views: v.Views, Full: v.Full, Open: v.Open, Reads: len(v.sources()), Columns: v.columns, view: v,
+		Strategy: v.strategy, Storage: Storage{v.storage}, Apply: v.written(v.statement()), Recompute: Recomputation{v.recompute(), v.columns},
+		AddsUp: v.groups != nil && v.groups.Linear(), Costs: v.costs(), Needs: v.needs(), OwnNames: v.ownNames(known),
+	}
+	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
+	p.Groups, p.PicksKeys = v.groupsRows()
+	for i, o := range v.Output {
+		info := algebra.Info{}
+		if o.ID != 0 {
+			info = v.columns.Info(o.ID)
+		}
+		p.Output = append(p.Output, Output{Output: o, Type: info.Type, Varied: info.Varied, Equality: info.Equality, NeverNull: v.neverNull(i)})
+	}
+	if v.Root != nil {
+		p.Immediate = v.immediate()
+	}
+	return p
+}
+
+// groupsRows reports whether the view groups rows anywhere, and whether any groups pick their keys.
+func (v *view) groupsRows() (found, pick bool) {
+	if v.Root != nil {
+		algebra.Walk(v.Root, func(n algebra.Node) {
+			if groups, ok := n.(*algebra.Aggregate); ok {
+				found, pick = true, pick || v.picks(groups)
+			}
+		})
+	}
+	return found, pick
+}
+
+// safe reports whether the view shows columns as they are, and its conditions cannot fail.
+func (v *view) safe() bool {
+	safe := true
+	algebra.Walk(v.Root, func(n algebra.Node) {
+		switch n := n.(type) {
+		case *algebra.Project:
+			for _, item := range n.Items {
+				_, plain := item.Expr.Expr.Column()
+				safe = safe && plain
+			}
+		case *algebra.Filter:
+			for _, cond := range n.Conds {
+				safe = safe && v.comparesPlain(cond)
+			}
+		}
+	})
+	return safe
+}
+
+// Tables tells where a statement finds what changed and what is stored.
+type Tables = emit.Tables
+
+// Names that statements have.
+const (
+	DeltaName = emit.DeltaName
+	Hash      = apply.Hash
+)
+
+// Statement finds how stored rows change.
+type Statement struct {
+	apply.Statement
+	columns *algebra.Columns
+}
+
+func (v *view) written(s apply.Statement) Statement { return Statement{s, v.columns} }
+
+// Lines writes it as lines of common table expressions, of which the last has the result; none if nothing can change.
+func (s Statement) Lines(t Tables) []string { return emit.Lines(s.Statement, s.columns, t) }
+
+// Signed writes it as a query for signed rows, which are not added up: those by which the stored rows differ from the view once its sources have
+// changed. It is empty if nothing can change.
+func (s Statement) Signed(t Tables) string { return emit.Signed(s.Statement, s.columns, t) }
+
+// Recomputation finds how the whole query differs from what is stored.
+type Recomputation struct {
+	apply.Recompute
+	columns *algebra.Columns
+}
+
+// Rows is the query for all rows that are to be stored: the view's, with the columns of keys that it lacks. The view must be one that is followed.
+func (r Recomputation) Rows() string { return emit.Rows(r.Recompute, r.columns) }
+
+// Lines writes it as lines of common table expressions: differ, which pairs rows of the query with those stored, or delta, which signed asks for.
+func (r Recomputation) Lines(q emit.Query, signed bool) []string {
+	return emit.Recompute(r.Recompute, r.columns, q, signed)
+}
+
+// Query is what a recomputation reads.
+type Query = emit.Query
+
+// Shown are the view's columns as expressions over stored row alias, and the conditions under which a stored row is in the view.
+func (p *Plan) Shown(alias string) (list, conds []string) {
+	g := p.view.groups
+	if g == nil {
+		return emit.Plainly(p.Storage.Visible, alias), nil
+	}
+	state := &algebra.Values{}
+	for _, name := range g.Columns() {
+		state.Cols = append(state.Cols, p.Columns.New(algebra.Info{Name: name}))
+	}
+	return emit.Shown(p.view.Root, g, p.Columns, state, alias)
+}
+
+// LostIf is the condition that group merged, as it is stored after change d, may have lost an extreme; empty if the view has none.
+func (p *Plan) LostIf(merged, d string) string { return emit.LostIf(p.view.groups, merged, d) }
+
+// ChangedIf is the condition that delta d changes its group; empty if each does.
+func (p *Plan) ChangedIf(d string) string { return emit.ChangedIf(p.view.groups, d) }
+
+// Emptied is the condition that nothing is left of group m.
+func (p *Plan) Emptied(m string) string { return emit.Emptied(p.view.groups, m) }
+
+// Accumulate sets the stored columns of group row to what they are with those of row added.
+func (p *Plan) Accumulate(row, added string) []string {
+	return emit.Accumulate(p.view.groups, row, added)
+}
+
+// Draw writes a tree over the columns of a compilation: algebra.Format or algebra.Mermaid.
+type Draw func(algebra.Node, *algebra.Columns) string
+
+// Tree draws the view's tree; nothing if the view can only be recomputed.
+func (p *Plan) Tree(draw Draw) string { return p.draw(p.view.Root, draw) }
+
+// DeltaTree draws how the view, or the input of its groups, changes, as the delta rules have it.
+func (p *Plan) DeltaTree(draw Draw) string { return p.draw(p.view.delta(), draw) }
+
+// SimplifiedTree is DeltaTree after simplification.
+func (p *Plan) SimplifiedTree(draw Draw) string { return p.draw(simplified(p.view.delta()), draw) }
+
+// Law tells how an operator of the view's tree is followed.
+func (p *Plan) Law(n algebra.Node) string { return p.view.law(n) }
+
+func (p *Plan) draw(n algebra.Node, draw Draw) string {
+	if n == nil {
+		return ""
+	}
+	return draw(n, p.Columns)
+}
