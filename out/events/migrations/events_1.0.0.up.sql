@@ -721,11 +721,11 @@ begin
     if v_table is null or v_keep <= interval '0' then -- not enabled, or without retention
         return 0::bigint;
     end if;
-    -- Up to where all groups have committed, and dead letters, in one snapshot: a row that is replayed or rejected meanwhile is among one
-    -- of them.
+    -- In one snapshot: a row that is rejected or replayed meanwhile is a dead letter or not committed.
     select coalesce(min(s.committed_offset), 9223372036854775807), coalesce((
-               select range_agg(int8range(d.id, d.id, '[]')) from events.pgt_consumer_dead_letters d where d.outbox_name = p_outbox and not
-                   v_force
+               select range_agg(int8range(d.id, d.id, '[]'))
+               from events.pgt_consumer_dead_letters d
+               where d.outbox_name = p_outbox and not v_force
            ), '{}')
     into v_upto, v_dead
     from events.pgt_consumer_groups g
@@ -783,18 +783,14 @@ begin
     into v_found
     from pg_publication p
     where p.pubname = p_name;
-    if v_found.own then
-        return;
-    elsif v_found.owner is null then
-        if has_database_privilege(current_database(), 'create') then
-            execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
-                p_name, p_table, case when p_segmented then 'on' else 'off' end);
-        end if;
+    if v_found.owner is null and has_database_privilege(current_database(), 'create') then
+        execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
+            p_name, p_table, case when p_segmented then 'on' else 'off' end);
     elsif v_found.nothing and (v_found.same or events_internal.pgt_restored()) then
         if pg_has_role(v_found.owner, 'usage') then
             execute format('alter publication %I add table %s', p_name, p_table);
         end if;
-    else
+    elsif not v_found.own then
         raise exception using
             errcode = '42710',
             message = 'publication already exists: ' || p_name,
@@ -1768,7 +1764,7 @@ begin
             message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
             detail = 'Consumer group ' || p_group || '.',
             hint = 'Give the most rows to be granted, and how long they take to process.';
-    elsif v_group.paused_at is not null then
+    elsif v_group.group_no is null or v_group.paused_at is not null then -- attach() made it just now, or it is paused
         return;
     end if;
     v_now := clock_timestamp();
@@ -2335,7 +2331,7 @@ begin
 end;
 $function$;
 
--- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups.
+-- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups.
 -- Writes pgt_consumers, pgt_consumer_groups, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events_internal.pgt_watch_consumers()
     returns void
@@ -2424,19 +2420,12 @@ begin
         where w.idle <> i.idle
         for update of w skip locked
     loop
-        begin
-            update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
-            continue when not v_idle.idle;
-            if v_idle.idle_policy = 'evict' then
-                perform events_internal.pgt_start(events_internal.pgt_group(v_idle.group_name), null);
-            end if;
-            perform pg_notify('pg_trickle_alert', jsonb_build_object(
-                'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
-                'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
-            )::text);
-        exception when lock_not_available then
-            null; -- a consumer polls or commits after all: the next pass looks again
-        end;
+        update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
+        continue when not v_idle.idle;
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
+            'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
+        )::text);
     end loop;
 end;
 $function$;
@@ -2873,7 +2862,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '1915eb5411c4186b209812eb733698ec', 'plain');
+values ('events', '1.0.0', '0779c339f0021627e507b9423a710f44', 'plain');
 select events.attach();
 
 commit;
