@@ -12,7 +12,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// Files are artifacts in memory: contents by slash-separated path below the output directory.
+// Files are generated files in memory: contents by slash-separated path below the output directory.
 type Files map[string]string
 
 // Paths lists the files in order.
@@ -74,7 +74,7 @@ func (f Files) Diff(dir string) (string, error) {
 	return out.String(), nil
 }
 
-// stale lists the paths whose content below dir is not what it should be, including files that should not be there.
+// stale lists the paths whose content below dir differs, and files that should not exist.
 func (f Files) stale(dir string) ([]string, error) {
 	var paths []string
 	for _, path := range f.Paths() {

@@ -43,7 +43,7 @@ func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Fi
 	return files, nil
 }
 
-// artifact writes one of the artifacts, which know nothing of each other.
+// artifact writes one artifact, independently of the others.
 func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap) (Files, error) {
 	switch name {
 	case spec.ArtifactExtension:
@@ -74,7 +74,7 @@ func (e *Extension) extensionFiles() Files {
 	}
 }
 
-// reference is the documentation of what was generated.
+// reference is the documentation of the generated objects.
 func (e *Extension) reference() (Files, error) {
 	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.described()})
 	files := Files{}

@@ -22,7 +22,7 @@ func (b *builder) capture(c render.Capture) {
 	b.add("immediate/unapplied.sql", c)
 }
 
-// events adds what follows each statement on a captured table.
+// events adds the trigger functions that run after each statement on a captured table.
 func (b *builder) events(c render.Capture) {
 	for _, e := range []render.Event{{Event: "insert", Fn: c.InsertNowFn}, {Event: "update", Fn: c.UpdateNowFn}, {Event: "delete", Fn: c.DeleteNowFn}} {
 		e.Capture = c

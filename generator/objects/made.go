@@ -12,10 +12,10 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// triggersLock is what keeps writers of a source waiting while its triggers are made.
+// triggersLock describes the lock that blocks writers of a source while its triggers are created.
 const triggersLock = "SHARE ROW EXCLUSIVE on the table that it is of, for a moment"
 
-// madeOf lists what functions of the extension make on users' tables, what others read first.
+// madeOf lists the objects that functions of the extension make at run time, sources before their readers.
 func madeOf(view render.Extension) []upgrade.Made {
 	var made []upgrade.Made
 	forget := func(source string) string {
@@ -101,7 +101,7 @@ func follows(view render.Extension, t render.StreamTable) []string {
 	return slices.Compact(tables)
 }
 
-// remakeLock is what keeps waiting while a stream table of another definition is made and filled.
+// remakeLock describes the lock under which a stream table with another definition is created and filled.
 func remakeLock(t render.StreamTable) string {
 	if t.Online {
 		return "ACCESS EXCLUSIVE on it, for a moment: it is filled beside the old rows, which are shown until then"
@@ -113,7 +113,7 @@ func remakeLock(t render.StreamTable) string {
 	return readers
 }
 
-// refillLock is what keeps waiting while the rows of one are computed anew.
+// refillLock describes the lock under which the rows of a stream table are recomputed.
 func refillLock(t render.StreamTable) string {
 	if t.Immediate {
 		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
@@ -121,7 +121,7 @@ func refillLock(t render.StreamTable) string {
 	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
 }
 
-// contentsOf tells what a stream table holds.
+// contentsOf identifies the rows of a stream table: it changes with the query and with how rows are stored.
 func contentsOf(t render.StreamTable) string {
 	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t)
 	if t.ComputedFn.Name != "" {
@@ -130,7 +130,7 @@ func contentsOf(t render.StreamTable) string {
 	return how
 }
 
-// digestOf changes whenever what a template makes does, whatever it says above it.
+// digestOf is the digest of a rendered object without its header.
 func digestOf(template string, data any) string {
 	sql := render.Must(template, data)
 	sql = sql[strings.Index(sql, "\ncreate "):]

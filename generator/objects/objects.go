@@ -18,7 +18,7 @@ import (
 // Objects are the database objects of a version.
 type Objects struct {
 	List    []upgrade.Object  // in an order in which they can be created
-	Made    []upgrade.Made    // what functions of the extension make
+	Made    []upgrade.Made    // objects that functions of the extension make at run time
 	Origins map[string]Origin // of names that others may have, by kind and name
 }
 
@@ -97,7 +97,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 }
 
-// inboxes adds what all inboxes share, but for the functions that users call.
+// inboxes adds the objects that all inboxes share, without the functions that users call.
 func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_config.sql", view)
 	b.add("catalog/pgt_inbox_paused.sql", view, dumped)
@@ -129,7 +129,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("scheduler/last_due.sql", i.LastDue, within(inboxSection))
 	}
 	b.add("inbox/order_index.sql", i)
-	// Of those that begin again, some are hints, and the inbox is counted anew with the others.
+	// A sequence that was lost may start again: some are hints, and with the others the inbox is counted again.
 	anew := func(sequence render.Name) option {
 		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
 	}

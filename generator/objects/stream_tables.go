@@ -12,7 +12,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// reads adds what watches the relations that stream tables read.
+// reads adds the functions that watch the sources of stream tables.
 func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
@@ -39,7 +39,7 @@ func (b *builder) reads(view render.Extension) {
 	}
 }
 
-// streamTables adds the functions of sources and stream tables, and claims the names of what those make.
+// streamTables adds the functions of sources and stream tables, and claims the names of the relations that these functions create.
 func (b *builder) streamTables(p *plan.Plan) {
 	s, view := p.Spec, p.View
 	for _, source := range view.Sources {
@@ -143,7 +143,7 @@ func functionsOf(t render.StreamTable) []part {
 	return all
 }
 
-// maintenanceGroups adds what stream tables in immediate mode have in common that follow the same tables.
+// maintenanceGroups adds the functions that the stream tables of a maintenance group share.
 func (b *builder) maintenanceGroups(view render.Extension) {
 	for _, f := range view.Families {
 		b.add("immediate/apply.sql", f)

@@ -23,7 +23,7 @@ func inOrder(r *catalog.Relation, names []string) []string {
 	return names
 }
 
-// union is a list and what others have beside it.
+// union appends to a list the names of another list that it lacks.
 func union(list, others []string) []string {
 	for _, name := range others {
 		if !slices.Contains(list, name) {

@@ -38,7 +38,7 @@ func (p *planner) seldom(n int) bool {
 	return every == 0 || every > spec.Duration(time.Minute)
 }
 
-// calculated is what a calculated schedule comes to, for people.
+// calculated describes a calculated schedule for people.
 func (p *planner) calculated(n int) string {
 	var parts []string
 	if every := p.shortest(n); every > 0 {

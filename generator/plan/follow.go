@@ -4,7 +4,7 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 )
 
-// follow notes which columns of which tables a stream table needs the changes of.
+// follow adds the columns that a stream table reads to the change logs of its sources.
 func (p *planner) follow(n int) {
 	if !p.incremental(n) {
 		return
@@ -43,7 +43,7 @@ func (p *planner) needs(n int, needed map[render.Name]bool) {
 	}
 }
 
-// feeds are where the changes of a stream table go for others that follow it.
+// feeds lists the change logs and captures through which others follow a stream table.
 func (p *planner) feeds(n int) []render.Source {
 	name := render.Name(p.spec.StreamTables[n].Relation)
 	var feeds []render.Source

@@ -12,7 +12,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
+// Triggers on the sources of stream tables in immediate mode maintain these within the statement.
 
 // capture notes which columns of which tables a stream table in immediate mode reads.
 func (p *planner) capture(n int) {
@@ -71,7 +71,7 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	}
 }
 
-// readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
+// readsPart reports whether a view reads a partition. Statement triggers of a partition do not fire for statements on its parent.
 func (p *planner) readsPart(view *ivm.Plan) bool {
 	return slices.ContainsFunc(view.Needs, func(n ivm.Need) bool { return n.Table.PartOfOthers() })
 }
@@ -79,7 +79,8 @@ func (p *planner) readsPart(view *ivm.Plan) bool {
 // inStatement is where a trigger finds the changes of its table.
 func inStatement(*catalog.Relation) string { return "changes1" }
 
-// reading are lines of common table expressions for a view; what they read as it is, is read by functions that say what is gone of it.
+// reading returns the common table expressions of a statement. They read current tables through functions that fail with a clear error if a
+// column is missing.
 func (p *planner) reading(t *render.StreamTable, few string, s ivm.Statement, log func(*catalog.Relation) string) []string {
 	return s.Lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Places: "p_places", Log: log, Current: func(r *catalog.Relation) string {
 		c := p.captures[r]
@@ -98,7 +99,7 @@ func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
 	return source
 }
 
-// completeCaptures says what each table's triggers maintain.
+// completeCaptures notes which stream tables the triggers of each captured table maintain.
 func (p *planner) completeCaptures() []render.Capture {
 	var all []render.Capture
 	for _, r := range p.captured {

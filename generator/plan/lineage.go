@@ -44,7 +44,7 @@ func trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage 
 	return l
 }
 
-// before finds what something was in the last version; not ok if it is new.
+// before returns the name that a thing had in the last version; not ok if the thing is new.
 func (t *tracer) before(d declared) (upgrade.Named, bool) {
 	if t.pending(d) {
 		was, ok := t.last.Find(d.kind, d.from)
@@ -57,7 +57,7 @@ func (t *tracer) before(d declared) (upgrade.Named, bool) {
 	return t.last.Find(d.kind, d.name)
 }
 
-// pending reports whether a rename has not been released yet.
+// pending reports whether a rename has not been released.
 func (t *tracer) pending(d declared) bool {
 	if d.from == "" {
 		return false
@@ -78,7 +78,7 @@ func (t *tracer) everWas(kind, name string) bool {
 	})
 }
 
-// check reports a rename from what is not there, or is there still.
+// check reports a rename from a name that the last version does not have, or that is still defined.
 func (t *tracer) check(d declared, stood bool) {
 	at := d.Field("renamed_from")
 	for _, o := range t.all {
@@ -90,7 +90,7 @@ func (t *tracer) check(d declared, stood bool) {
 	switch other := t.kindOf(d.from); {
 	case stood:
 	case t.everWas(d.kind, d.from):
-		t.errs.Add(renamedTooLate(at, d, t.last.Version, t.nowCalled(d.kind, d.from)))
+		t.errs.Add(renamedTooLate(at, d, t.last.Version, t.currentName(d.kind, d.from)))
 	case other != "":
 		t.errs.Add(renamedKind(at, d, other))
 	default:
@@ -98,8 +98,8 @@ func (t *tracer) check(d declared, stood bool) {
 	}
 }
 
-// nowCalled is what the last version calls what had a name once; empty if it is gone.
-func (t *tracer) nowCalled(kind, name string) string {
+// currentName returns the name in the last version of a thing that once had another name; empty if that version does not have it.
+func (t *tracer) currentName(kind, name string) string {
 	for _, m := range slices.Backward(t.released) {
 		was, ok := m.Find(kind, name)
 		if !ok {
@@ -114,7 +114,7 @@ func (t *tracer) nowCalled(kind, name string) string {
 	return ""
 }
 
-// kindOf is what a name stands for in the last version, if it is of another kind.
+// kindOf returns the kind of a name in the last version.
 func (t *tracer) kindOf(name string) string {
 	for _, n := range t.last.Named {
 		if n.Name == name {
@@ -135,7 +135,7 @@ func (t *tracer) known(kind string) []string {
 	return names
 }
 
-// settle gives a first name of its own to what is new and has the first name of something else, and leaves out those that are names.
+// settle gives a thing that is new an origin of its own where its name is the origin of another one, and drops origins that equal the name.
 func (l *Lineage) settle(version string) {
 	taken := map[string]bool{}
 	for _, n := range l.named {
@@ -154,7 +154,7 @@ func (l *Lineage) settle(version string) {
 	}
 }
 
-// Named are what a manifest says of the names.
+// Named returns the names of a version for its manifest.
 func (l *Lineage) Named() []upgrade.Named {
 	all := slices.Clone(l.named)
 	for n := range all {

@@ -39,7 +39,7 @@ func (p *planner) maintenanceGroups() [][]int {
 	return groups
 }
 
-// groupOf names what a group has for all of its members, after the first.
+// groupOf names the objects that the members of a maintenance group share, after its first member.
 func (p *planner) groupOf(members []int) render.MaintenanceGroup {
 	base := p.base(&p.spec.StreamTables[p.compiled.order[members[0]]])
 	return render.MaintenanceGroup{
@@ -48,7 +48,7 @@ func (p *planner) groupOf(members []int) render.MaintenanceGroup {
 	}
 }
 
-// nameGroups tells stream tables and captures which group they are of.
+// nameGroups sets the maintenance group of stream tables and captures.
 func (p *planner) nameGroups(groups [][]int) {
 	for n, members := range groups {
 		f := p.groupOf(members)
@@ -63,7 +63,7 @@ func (p *planner) nameGroups(groups [][]int) {
 	}
 }
 
-// completeGroups lists what belongs to each.
+// completeGroups lists the members and captured tables of each maintenance group.
 func (p *planner) completeGroups(groups [][]int, captures []render.Capture) []render.MaintenanceGroup {
 	var all []render.MaintenanceGroup
 	for _, members := range groups {

@@ -8,7 +8,7 @@ import (
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
-// The kinds of what a spec names, as manifests have them.
+// The kinds of named things, as manifests spell them.
 const (
 	anInbox      = "inbox"
 	anOutbox     = "outbox"
@@ -16,7 +16,7 @@ const (
 	aStreamTable = "stream table"
 )
 
-// Lineage knows under which names things were released first.
+// Lineage records under which names things were released first.
 type Lineage struct {
 	Spec     *spec.Spec         // with the stream tables that stand for relations of inboxes
 	Original *spec.Spec         // the same with the names that all was released under first
@@ -26,7 +26,7 @@ type Lineage struct {
 	declared []declared
 }
 
-// first is the name under which something was released first.
+// first returns the name under which a thing was released first.
 func (l *Lineage) first(kind, name string) string {
 	at := slices.IndexFunc(l.named, func(n upgrade.Named) bool { return n.Kind == kind && n.Name == name })
 	if at < 0 {
@@ -35,7 +35,7 @@ func (l *Lineage) first(kind, name string) string {
 	return l.named[at].First()
 }
 
-// Moved reports whether anything has another name than at first.
+// Moved reports whether a thing has another name than it had first.
 func (l *Lineage) Moved() bool {
 	return slices.ContainsFunc(l.named, func(n upgrade.Named) bool { return n.Origin != "" })
 }
@@ -46,7 +46,7 @@ type declared struct {
 	kind, name, from string
 }
 
-// declarations lists what a spec names; names of stream tables have their schemas.
+// declarations lists the names that a spec declares; names of stream tables include their schemas.
 func declarations(s *spec.Spec) []declared {
 	var all []declared
 	for _, i := range s.Inboxes {
@@ -80,7 +80,7 @@ func bare(kind, name string) string {
 	return name
 }
 
-// since is a name that tells what has it from what had it before.
+// since appends a version to a name, which distinguishes a thing from one that had the name before.
 func since(kind, name, version string) string {
 	if kind == aStreamTable {
 		parsed, _ := spec.ParseName(name)

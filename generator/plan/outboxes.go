@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-// viewOfOutboxes turns the event outboxes and the consumer groups of a spec into what templates read.
+// viewOfOutboxes builds the view models of event outboxes and consumer groups.
 func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Group) {
 	for n := range s.Outboxes {
 		outboxes = append(outboxes, viewOfOutbox(s, &s.Outboxes[n]))

@@ -72,8 +72,8 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 	}
 }
 
-// trigger names a trigger on a table. The table is part of the name, as what is below it bears triggers of the same names: one may be below several
-// tables, and a stream table may read it itself. An inbox has the name that it had first, since its triggers stay when it is renamed.
+// trigger names a trigger on a table. The name contains the table, because partitions get copies of the triggers of several tables above them
+// and can be sources themselves. An inbox keeps its first name here, since its triggers stay when it is renamed.
 func (p *planner) trigger(event string, r *catalog.Relation) string {
 	name := r.Name
 	if r.Schema == p.spec.Extension.Schema {
@@ -82,7 +82,7 @@ func (p *planner) trigger(event string, r *catalog.Relation) string {
 	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + name)
 }
 
-// base is what names of a stream table's objects begin with.
+// base is the prefix of the names of a stream table's objects.
 func (p *planner) base(t *spec.StreamTable) string {
 	if t.Relation.Schema == p.spec.Extension.Schema {
 		return t.Relation.Name

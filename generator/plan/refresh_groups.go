@@ -7,8 +7,9 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// refreshGroups groups the stream tables, in the order of their refreshes: those that a stream table reads by several ways, and itself, must
-// be refreshed from one snapshot, or it would join what was with what is. All others are alone.
+// refreshGroups groups the stream tables in the order of their refreshes. A stream table that reads a source through several paths must be
+// refreshed from one snapshot with the stream tables on these paths, or it would join old rows with new ones. Every other stream table forms a
+// group of its own.
 func (p *planner) refreshGroups() [][]render.StreamTable {
 	group := make([]int, len(p.compiled.order)) // by place in the order: the place of the group's first
 	for i := range group {

@@ -12,7 +12,7 @@ import (
 // ownPath is the search_path where every name is PostgreSQL's or has its schema.
 const ownPath = "pg_catalog, pg_temp"
 
-// searchPathOf is the search_path in which queries mean what they meant to the compiler. Temporary tables come last.
+// searchPathOf is the search_path in which queries mean the same on the server as in the compiler. Temporary tables come last.
 func searchPathOf(s *spec.Spec) string {
 	var names []string
 	for _, schema := range append([]string{"pg_catalog"}, searchPath(s)...) {
@@ -21,7 +21,7 @@ func searchPathOf(s *spec.Spec) string {
 	return strings.Join(append(names, "pg_temp"), ", ")
 }
 
-// computes is the query of a stream table for functions that others have run, and the search_path in which it means what it meant.
+// computes returns the query of a stream table for SECURITY DEFINER functions, and the search_path that it needs there.
 func (p *planner) computes(n int) (path, query string) {
 	view := p.compiled.views[n]
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// streamTables turns compiled views into what templates read.
+// streamTables turns compiled views into view models.
 func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan render.Plan) {
 	p := &planner{
 		spec: s, compiled: compiled, traced: traced, outboxNames: s.OutboxNames(),
@@ -53,14 +53,14 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	return plan
 }
 
-// online reports whether a stream table is made anew beside the old one. What others follow by its changes is not: they would follow rows that
-// nobody sees yet. In immediate mode writers fill it.
+// online reports whether a stream table is rebuilt beside its old rows. A stream table that others follow is not, because they would follow
+// rows that readers do not see yet; in immediate mode writers fill it.
 func (p *planner) online(n int, t *render.StreamTable) bool {
 	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0 && t.Shape.Name == ""
 }
 
-// lockPaths notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
-// can lock them.
+// lockPaths notes the locks that keep the sources of a refresh group unchanged: on their change logs, or on the sources themselves where they
+// have none and PostgreSQL can lock them.
 func (p *planner) lockPaths(group []render.StreamTable) {
 	var logs, tables []string
 	foreign := ""

@@ -7,7 +7,7 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-// viewOf turns a spec into what templates read.
+// viewOf builds the view model of a spec without its stream tables.
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for _, def := range spec.SettingDefs {
