@@ -69,8 +69,8 @@ type StreamTable struct {
 	Feeds         []Source // where others read its changes: in Log
 	Joins         bool     // it reads several relations, or one more than once
 	Outbox        *Outbox  // that it has or can be given; nil if the extension has none
-	Tells         bool     // for a statement that writes its changes to Outbox
-	Now                    // in immediate mode
+	Publishes     bool     // for a statement that writes its changes to Outbox
+	ImmediateMode          // in immediate mode
 
 	Upstream []string // stream tables that it reads, directly or not, in the order of their refreshes
 	Reads    []string // sources, for people
@@ -107,11 +107,11 @@ func (t StreamTable) Recomputed() []string {
 }
 
 // NeedsSigned reports whether something reads how rows change: an outbox or another stream table, or what applies them.
-func (t StreamTable) NeedsSigned() bool { return t.Tells || len(t.Feeds) > 0 || !t.Paired }
+func (t StreamTable) NeedsSigned() bool { return t.Publishes || len(t.Feeds) > 0 || !t.Paired }
 
-// Telling is the stream table as the templates of statements that write to its outbox see it.
-func (t StreamTable) Telling() StreamTable {
-	t.Tells = true
+// Publishing is the stream table in the templates of statements that also publish the changes to its outbox.
+func (t StreamTable) Publishing() StreamTable {
+	t.Publishes = true
 	return t
 }
 
@@ -121,12 +121,12 @@ func (t StreamTable) RowShown(a string) string {
 	return "row(" + strings.Join(exprs, ", ") + ")"
 }
 
-// Keyed tells that users see the columns by which groups are found, so that no two look alike.
+// Keyed reports whether users see the columns by which groups are found, so that no two visible rows are equal.
 func (t StreamTable) Keyed() bool {
 	return len(t.Identity) > 0 && !slices.ContainsFunc(t.Identity, func(name string) bool { return !slices.Contains(t.Visible, name) })
 }
 
-// Settled tells that equal visible rows are never told as both gone and come: what is stored is what users see.
+// Settled reports whether a delta never contains a delete and an insert of the same visible row, because stored rows are what users see.
 func (t StreamTable) Settled() bool { return !t.Grouped && len(t.Hidden()) == 0 }
 
 // Changes is what is new in a source's log, as a common table expression.
