@@ -75,9 +75,6 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
-	if len(view.Outboxes) > 0 {
-		b.add("extension/pgt_restored.sql", view)
-	}
 	if len(view.StreamTables) > 0 {
 		b.add("extension/pgt_is_own.sql", view)
 		if len(view.MadeOutboxes()) > 0 {

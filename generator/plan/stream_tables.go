@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // streamTables turns compiled views into view models.
@@ -103,64 +101,17 @@ func contains(group []render.StreamTable, t render.StreamTable) bool {
 	return slices.ContainsFunc(group, func(g render.StreamTable) bool { return g.Table == t.Table })
 }
 
+// table is what templates know of a stream table, but for what it takes to know all of them.
 func (p *planner) table(n, order int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
-	base := p.base(t)
-	beside := func(suffix string) render.Name { return p.in(base + suffix) }
-	storage := view.Storage
 	table := render.StreamTable{
 		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec), Path: p.path(t), Order: order,
-		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
-		State: p.in("pgt_stream_table_state"), History: schemasOf(p.spec).In("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
-		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
-		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Seldom: p.seldom(n),
-		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
-		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
-		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
-		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
-		MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
+		StreamTableNames: p.names(t, view), Storage: storage(view), Timing: p.timing(n),
+		Refresh: render.Refresh{RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute)},
 	}
-	table.DueEvery, table.DueFunctions = p.due(n)
-	if t.Schedule.Calculated {
-		table.Calculated = p.calculated(n)
-	}
-	for _, r := range view.Sources {
-		table.Reads = append(table.Reads, nameOf(r).Plain())
-	}
-	if view.Whole() {
-		table.Shape = beside("_shape")
-	}
-	for _, k := range storage.Identity {
-		table.Identity = append(table.Identity, k.Name)
-		if k.Varied {
-			table.Varied = append(table.Varied, k.Name)
-		}
-		table.Lookup = table.Lookup || k.Nullable && !storage.Repeats
-		if !k.Nullable {
-			table.NotNull = append(table.NotNull, k.Name)
-		}
-	}
-	if !storage.Hashed() {
-		table.UniqueKey = storage.Index()
-	}
-	for _, o := range view.Output {
-		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull})
-	}
-	for i, columns := range t.Indexes {
-		table.Indexes = append(table.Indexes, indexOn(&table, beside(fmt.Sprintf("_idx%d", i+1)), columns))
-	}
-	table.Paired = storage.Paired()
-	if !view.Whole() && !slices.Equal(storage.Visible, storage.Stored) {
-		table.RowsSQL = view.Recompute.Rows()
-	}
-	computed := ""
-	if view.Strategy != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
-		table.ComputedFn = p.in(base + "_computed")
-		computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
-	}
-	table.OwnPath, table.Computes = p.computes(n)
-	query := ivm.Query{SQL: table.Computes, Stored: table.Rows.String(), Computed: computed}
-	table.Rebuild, table.RebuildSigned = view.Recompute.Lines(query, false), view.Recompute.Lines(query, true)
+	table.Definition = p.definition(n)
+	table.Indexes = p.indexes(t, table)
+	p.recompute(&table, view)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}
@@ -182,18 +133,18 @@ func (p *planner) table(n, order int) render.StreamTable {
 	return table
 }
 
-// remembered asks once for each alias, from whatever goroutine.
-func remembered(shown func(alias string) (list, conds []string)) func(alias string) (list, conds []string) {
-	type answer struct{ list, conds []string }
-	var known sync.Map
-	return func(alias string) (list, conds []string) {
-		if a, ok := known.Load(alias); ok {
-			return a.(answer).list, a.(answer).conds
-		}
-		list, conds = shown(alias)
-		known.Store(alias, answer{list, conds})
-		return list, conds
+// recompute says how everything is computed.
+func (p *planner) recompute(table *render.StreamTable, view *ivm.Plan) {
+	if !view.Whole() && !slices.Equal(table.Visible, table.Stored) {
+		table.RowsSQL = view.Recompute.Rows()
 	}
+	query := ivm.Query{SQL: table.Computes, Stored: table.Rows.String()}
+	if view.Strategy != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
+		query.Computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
+	} else {
+		table.ComputedFn = render.Name{}
+	}
+	table.Rebuild, table.RebuildSigned = view.Recompute.Lines(query, false), view.Recompute.Lines(query, true)
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
@@ -254,14 +205,4 @@ func (p *planner) reason(n int) string {
 		return ""
 	}
 	return "cannot be followed: " + strings.Join(reasons, ", ")
-}
-
-// indexOn is an index on columns that a stream table shows.
-func indexOn(table *render.StreamTable, name render.Name, columns []spec.Text) render.Index {
-	index := render.Index{Name: name}
-	for _, c := range columns {
-		index.Names = append(index.Names, c.Value)
-		index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
-	}
-	return index
 }

@@ -11,15 +11,16 @@ import (
 
 // ImmediateMode holds what only templates of stream tables in immediate mode need.
 type ImmediateMode struct {
-	Immediate    bool
-	Direct       bool   // each statement is applied by itself; otherwise pending changes are applied when the last open statement ends
-	LockKey      string // of the advisory lock under which the latter is done
-	Last         Name   // the sequence with the last transaction that had the lock
-	MaintainFn   Name
-	ApplyFn      Name      // of the maintenance group; empty if it has none
-	Pending      []Changes // unapplied changes, by source
-	PendingDelta []string  // lines of common table expressions over Pending
-	AffectedRows []string  // the same, which recompute the rows of affected keys; none if Direct does not need that
+	Immediate       bool
+	FollowsSettings bool   // what it shows may depend on settings of the session
+	Direct          bool   // each statement is applied by itself; otherwise pending changes are applied when the last open statement ends
+	LockKey         string // of the advisory lock under which the latter is done
+	Last            Name   // the sequence with the last transaction that had the lock
+	MaintainFn      Name
+	ApplyFn         Name      // of the maintenance group; empty if it has none
+	Pending         []Changes // unapplied changes, by source
+	PendingDelta    []string  // lines of common table expressions over Pending
+	AffectedRows    []string  // the same, which recompute the rows of affected keys; none if Direct does not need that
 
 	Regained   []string // see package ivm
 	Accumulate func(row, added string) []string
