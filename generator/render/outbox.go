@@ -178,6 +178,11 @@ func (e Extension) ArchivedOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Archive.Name != "" })
 }
 
+// EvictingOutboxes are those whose groups begin anew at the end if nobody consumes them.
+func (e Extension) EvictingOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.IdlePolicy == "evict" })
+}
+
 // PlainOutboxes are those that do not.
 func (e Extension) PlainOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.OrderingKey == "" })
