@@ -17,9 +17,7 @@ const (
 )
 
 // tooLong lists files that are longer, until they are shortened. No file is added to it.
-var tooLong = map[string]bool{
-	"cmd/internal/live/status.go": true,
-}
+var tooLong = map[string]bool{"cmd/internal/live/status.go": true}
 
 func TestLengths(t *testing.T) {
 	for _, room := range []string{"cmd", "generator", "ivm", "specs", "templates"} {
