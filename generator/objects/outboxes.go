@@ -44,7 +44,7 @@ func (b *builder) outbox(o render.Outbox) {
 	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
 }
 
-// consumerGroups adds what outboxes have in common and consumer groups do with them.
+// consumerGroups adds the functions of consumer groups and those that all outboxes share.
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
@@ -110,7 +110,8 @@ func (b *builder) consumerGroups(view render.Extension) {
 	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
 }
 
-// madeOutbox adds the functions that make a stream table's outbox, write to it and drop it, and claims the names of what they make.
+// madeOutbox adds the functions that create, write and drop the outbox of a stream table, and claims the names of the relations that they
+// create.
 func (b *builder) madeOutbox(o render.Outbox) {
 	for _, name := range []render.Name{o.Table, o.DeltaRows, o.Latest, o.IDs} {
 		b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
@@ -123,7 +124,7 @@ func (b *builder) madeOutbox(o render.Outbox) {
 	}
 }
 
-// outboxTriggers adds the functions that note what a statement changes of a stream table in immediate mode.
+// outboxTriggers adds the trigger functions that publish the changes of a stream table in immediate mode.
 func (b *builder) outboxTriggers(t render.StreamTable) {
 	for _, c := range t.Outbox.Changed {
 		b.add("outbox/changed.sql", render.ChangedIn{StreamTable: t, Changed: c})

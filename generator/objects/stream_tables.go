@@ -12,7 +12,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// reads adds what watches the relations that stream tables read.
+// reads adds the functions that watch the sources of stream tables.
 func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
@@ -22,18 +22,12 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_trigger_missing", "pgt_members", "pgt_above", "pgt_log_fits", "pgt_type_labels", "pgt_source_shape", "pgt_source_look",
-		"pgt_source_keyed", "pgt_source_problem", "pgt_enable", "pgt_capture", "pgt_source_changed", "pgt_sources_fit", "pgt_require_sources",
+		"pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_triggers", "pgt_attach_source", "pgt_source_changed",
+		"pgt_sources_fit", "pgt_require_sources",
 	} {
 		b.add("source/"+name+".sql", view)
 	}
-	if len(view.Sources) > 0 {
-		b.add("source/pgt_attach_log.sql", view)
-	}
 	b.add("stream_table/pgt_applied.sql", view)
-	if view.Parts() {
-		b.add("source/pgt_lock_above.sql", view)
-	}
 	if len(view.Captures) > 0 {
 		b.add("source/pgt_watch_sources.sql", view)
 	}
@@ -45,7 +39,7 @@ func (b *builder) reads(view render.Extension) {
 	}
 }
 
-// streamTables adds the functions of sources and stream tables, and claims the names of what those make.
+// streamTables adds the functions of sources and stream tables, and claims the names of the relations that these functions create.
 func (b *builder) streamTables(p *plan.Plan) {
 	s, view := p.Spec, p.View
 	for _, source := range view.Sources {
@@ -58,18 +52,18 @@ func (b *builder) streamTables(p *plan.Plan) {
 		}
 	}
 	if len(view.Captures) > 0 {
-		b.add("now/pgt_open_setting.sql", view)
-		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
-		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
+		b.add("immediate/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
 		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_lacks", "pgt_own_statement"} {
-			b.add("now/"+name+".sql", view)
+			b.add("immediate/"+name+".sql", view)
 		}
 	}
 	for _, c := range view.Captures {
 		b.at = Origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
 		b.triggers(c.Source, c.TriggerNames())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
-		b.now(c)
+		b.capture(c)
 	}
 	functions := parallel.Map(view.StreamTables, func(t render.StreamTable) (all []created) {
 		for _, p := range functionsOf(t) {
@@ -128,7 +122,7 @@ func functionsOf(t render.StreamTable) []part {
 		}
 	}
 	if t.Immediate {
-		all = append(all, part{"now/last.sql", t})
+		all = append(all, part{"immediate/last.sql", t})
 	}
 	if t.ComputedFn.Name != "" {
 		all = append(all, part{"stream_table/computed.sql", t})
@@ -138,10 +132,10 @@ func functionsOf(t render.StreamTable) []part {
 		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
 	}
 	if t.RegainFn.Name != "" {
-		all = append(all, part{"now/regain.sql", t})
+		all = append(all, part{"immediate/regain.sql", t})
 	}
 	if len(t.Pending) > 0 {
-		all = append(all, part{"now/maintain.sql", t})
+		all = append(all, part{"immediate/maintain.sql", t})
 	}
 	if t.LastDue != nil {
 		all = append(all, part{"scheduler/last_due.sql", t.LastDue})
@@ -149,17 +143,17 @@ func functionsOf(t render.StreamTable) []part {
 	return all
 }
 
-// families adds what stream tables in immediate mode have in common that follow the same tables.
-func (b *builder) families(view render.Extension) {
+// maintenanceGroups adds the functions that the stream tables of a maintenance group share.
+func (b *builder) maintenanceGroups(view render.Extension) {
 	for _, f := range view.Families {
-		b.add("now/apply.sql", f)
+		b.add("immediate/apply.sql", f)
 	}
 	if len(view.Families) > 0 {
 		for _, name := range []string{"pgt_catch_up", "pgt_go_live", "pgt_fill_immediate"} {
-			b.add("now/"+name+".sql", view)
+			b.add("immediate/"+name+".sql", view)
 		}
 	}
 	if len(view.Marked()) > 0 {
-		b.add("now/pgt_tidy_marks.sql", view)
+		b.add("immediate/pgt_tidy_marks.sql", view)
 	}
 }

@@ -156,18 +156,15 @@ func literals(names []Name) string {
 // Read is a relation that stream tables read.
 type Read struct {
 	Schemas
-	Table    Name
-	Kind     string   // table, view or other
-	Made     bool     // a stream table
-	Part     bool     // below another table
-	Triggers []string // of ours on it
-	Always   []string // those of them that fire for statements of replicas, too
-	Columns  []string // that any of them reads; none: not known
-	Log      *Source  // nil if no refresh follows its changes
-	Pending  *Name    // nil if no stream table in immediate mode follows it
-	AttachFn Name     // makes that, and the triggers that write it
-	Readers  []Name
-	Needs    []Need // of each reader
+	Table   Name
+	Kind    string   // table, view or other
+	Made    bool     // a stream table
+	Part    bool     // below another table
+	Columns []string // that any of them reads; none: not known
+	Log     *Source  // nil if no refresh follows its changes
+	Pending *Capture // nil if no stream table in immediate mode follows it
+	Readers []Name
+	Needs   []Need // of each reader
 }
 
 // Need is what a stream table takes for granted of a relation that it reads.
@@ -184,11 +181,6 @@ type Need struct {
 // ID is the relation's name as the catalog has it.
 func (r Read) ID() string { return r.Table.Plain() }
 
-// FoundByKey reports whether rows of a reader are found by its key.
-func (r Read) FoundByKey() bool {
-	return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
-}
-
 // ReaderNames are the readers as the catalog has them.
 func (r Read) ReaderNames() []string { return plain(r.Readers) }
 
@@ -203,6 +195,14 @@ func plain(names []Name) []string {
 
 // IndexNames are the names of the indexes of its change log.
 func (s Source) IndexNames() []string { return []string{s.XidIndex.Name, s.MarkIndex.Name} }
+
+// MadeTriggers are the triggers that write its change log; none where refreshes do.
+func (s Source) MadeTriggers() []string {
+	if s.Made {
+		return nil
+	}
+	return s.Triggers.Names()
+}
 
 // CaptureName is the name of the function that its triggers call; empty if it has none.
 func (s Source) CaptureName() string {

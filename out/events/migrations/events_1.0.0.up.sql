@@ -25,12 +25,11 @@ begin
         ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -79,7 +78,7 @@ $do$;
 create schema events_internal;
 comment on schema events_internal is 'Made by Sluice extension events.';
 
--- The installed version of extension events, and when it was installed: one row.
+-- The version of extension events that is installed: one row.
 create table events.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -87,8 +86,7 @@ create table events.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table events.pgt_extension is
-    'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
+comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
 
 -- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
@@ -119,7 +117,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings of extension events, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table events.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -131,8 +129,8 @@ create table events.pgt_settings (
         else false
     end)
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says, '
-    'at_least as in pgt_setting_spec(). (Sluice: events in events)';
+comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in '
+    'pgt_setting_spec(). (Sluice: events in events)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
@@ -161,14 +159,13 @@ $function$;
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
--- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
 -- attached: the version, by its digest, for which attach() has run.
 create table events_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
     attached          text,
-    seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
 
@@ -192,22 +189,6 @@ create table events_internal.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-
--- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
--- Reads pgt_origin.
-create function events_internal.pgt_restored()
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select exists (
-        select
-        from events_internal.pgt_origin o, pg_control_system() c, pg_database d
-        where d.datname = current_database()
-          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
-    )
-$function$;
 
 -- The outboxes that extension events can have, one row each, as in the spec; pgt_outbox_config shows those that are enabled.
 create table events_internal.pgt_outboxes (
@@ -497,7 +478,7 @@ begin
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
       and (
           l.until <= p_now or l.vxids is not null or l.xids is null or exists
-              (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+              (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
       );
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
     case p_group.outbox_name
@@ -653,7 +634,7 @@ begin
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and (
         l.vxids is not null or l.xids is null or exists
-            (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+            (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
     );
     for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
         v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
@@ -786,7 +767,8 @@ begin
     if v_found.owner is null and has_database_privilege(current_database(), 'create') then
         execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
             p_name, p_table, case when p_segmented then 'on' else 'off' end);
-    elsif v_found.nothing and (v_found.same or events_internal.pgt_restored()) then
+    elsif v_found.nothing and (v_found.same or exists
+        (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)) then
         if pg_has_role(v_found.owner, 'usage') then
             execute format('alter publication %I add table %s', p_name, p_table);
         end if;
@@ -1203,7 +1185,7 @@ begin
         cross join lateral unnest(l.ids) r
         where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
             l.until <= p_now or l.xids is null or exists
-                (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+                (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
         );
     end if;
     if v_ask then
@@ -1408,7 +1390,7 @@ begin
            count(*) > 0 as there,
            bool_or(
                l.until <= p_now or l.vxids is not null or l.xids is null or exists
-                   (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
            ) as due
     into v_open
     from events_internal.pgt_lease_log l
@@ -1791,7 +1773,7 @@ begin
                coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
                coalesce(bool_or(l.state = 'gap' and (
                    l.until <= v_now or l.xids is null or exists
-                       (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+                       (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
                )), false) as gaps
         from events_internal.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
@@ -2431,7 +2413,7 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Creates what stands on users' tables, and inserts rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2490,10 +2472,10 @@ begin
     where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of '
-    'the spec, and where we are. (Sluice: events in events)';
+comment on function events.attach() is 'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: events in '
+    'events)';
 
--- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
+-- Removes what extension events made on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function events.detach()
     returns void
@@ -2516,10 +2498,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension events did '
-    'not make stays. (Sluice: events in events)';
+comment on function events.detach() is 'Removes what extension events made on users'' tables, so that the rest can be dropped. (Sluice: '
+    'events in events)';
 
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
 -- Writes pgt_lease_log, and pgt_origin.
 create function events.after_restore()
     returns void
@@ -2533,15 +2515,14 @@ begin
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
     update events_internal.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
     update events_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function events.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'events in events)';
+    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2607,8 +2588,8 @@ begin
 end;
 $function$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Reads and writes everything of extension events; notifies pg_trickle_alert.
+-- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Several sessions may run it at once: each skips what another is doing.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
 create procedure events_internal.pgt_pass(p_commits boolean)
@@ -2658,7 +2639,7 @@ begin
 end;
 $procedure$;
 
--- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Runs one pass of background work, and commits as it goes.
 create procedure events.tick()
     language plpgsql
 as $procedure$
@@ -2666,10 +2647,9 @@ begin
     call events_internal.pgt_pass(true);
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
-    'passes over what another is doing. (Sluice: events in events)';
+comment on procedure events.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: events in events)';
 
--- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function events.tick_once()
     returns void
     language plpgsql
@@ -2680,9 +2660,9 @@ begin
 end;
 $function$;
 comment on function events.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
+    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure events.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -2709,7 +2689,7 @@ begin
 end;
 $procedure$;
 comment on procedure events.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: events in events)';
+    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: events in events)';
 
 -- ==== Outboxes ============================================================================================
 
@@ -2862,7 +2842,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '0779c339f0021627e507b9423a710f44', 'plain');
+values ('events', '1.0.0', 'e92da03664f408f6dfa97ac72c90d239', 'plain');
 select events.attach();
 
 commit;

@@ -20,12 +20,11 @@ begin
         ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -70,7 +69,7 @@ $do$;
 create schema sales_internal;
 comment on schema sales_internal is 'Made by Sluice extension sales.';
 
--- The installed version of extension sales, and when it was installed: one row.
+-- The version of extension sales that is installed: one row.
 create table sales.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -78,19 +77,17 @@ create table sales.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in '
-    'sales)';
+comment on table sales.pgt_extension is 'The version of extension sales that is installed: one row. (Sluice: sales in sales)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
--- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
 -- attached: the version, by its digest, for which attach() has run.
 create table sales_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
     attached          text,
-    seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
 select pg_catalog.pg_extension_config_dump('sales_internal.pgt_origin', '');
@@ -276,29 +273,28 @@ create table sales_internal.pgt_stream_table_state (
     unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
 
--- What stream tables read.
---
--- columns: that any of them reads; null: not known. keyed: rows of one of them are found by its key.
--- kind: table, view, or other for what is read anew each time. change_log: null where no refresh follows its
--- changes; pending: null where no stream table in immediate mode does.
+-- What stream tables read: the change log that refreshes follow, what is pending for those in immediate mode, and the triggers that write
+-- these.
 create table sales_internal.pgt_source_config (
-    source        text    not null primary key, -- schema.name
-    source_schema name    not null,
-    source_name   name    not null,
-    kind          text    not null,
-    made          boolean not null, -- a stream table of ours
-    keyed         boolean not null,
-    part          boolean not null, -- below another table when it was generated
-    columns       name[],
-    change_log    text,             -- as regclass reads it
-    log_columns   name[]  not null, -- those that go into the change log
-    log_indexes   name[]  not null, -- of the change log: on transactions, and on rows that say that the source was truncated
-    capture       name,             -- the function that writes the change log; null where refreshes do
-    pending       text,             -- as regclass reads it
-    attach_function name,           -- makes pending and the triggers that write it
-    triggers      name[]  not null, -- of ours on it, which are on tables below it, too
-    always        name[]  not null, -- those that fire for statements of replicas, too
-    readers       text[]  not null  -- stream tables
+    source            text    not null primary key, -- schema.name
+    source_schema     name    not null,
+    source_name       name    not null,
+    kind              text    not null, -- table, view, or other for what is read anew each time
+    made              boolean not null, -- a stream table of ours
+    part              boolean not null, -- below another table when it was generated
+    columns           name[],           -- that any reader reads; null: not known
+    readers           text[]  not null, -- stream tables
+    change_log        text,             -- as regclass reads it; null where no refresh follows its changes
+    log_columns       name[]  not null,
+    log_indexes       name[]  not null, -- on transactions, and on rows that say that the source was truncated
+    triggers          name[]  not null, -- after insert, update, delete, truncate, for each row, and before insert: see pgt_attach_triggers
+    capture           name,             -- the function that they call
+    pending           text,             -- as regclass reads it; null where no stream table in immediate mode follows it
+    pending_columns   name[]  not null,
+    pending_index     name,
+    absent            text,             -- a view that stands for columns that the source has no longer
+    pending_triggers  name[]  not null, -- in the same order, and before and after each statement
+    pending_functions name[]  not null  -- that they call; null: there is no such trigger
 );
 
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
@@ -319,14 +315,12 @@ create table sales_internal.pgt_source_reader (
 
 -- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
 --
--- shape: a digest of everything about it that matters; null: look again.
+-- shape: a digest of everything about it that matters; null: compare again.
 -- problems: by the stream tables that it keeps from being refreshed, why, and what to do.
--- look: a digest that is cheaper to make, from when it had this shape; null: compare the shape.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
 create table sales_internal.pgt_source_state (
     source     text        not null primary key,
     shape      text,
-    look       text,
     noted      jsonb       not null default '{}',
     problems   jsonb       not null default '{}',
     changed_at timestamptz not null default clock_timestamp()
@@ -442,47 +436,10 @@ create function sales_internal.pgt_fit(p_value anyelement, p_as anycompatible, p
     parallel safe
 as $function$select $2$function$;
 
--- Tells whether a trigger of extension sales is missing on a table. One of that name that calls a function of others is an error.
--- Reads pg_trigger.
---
--- p_arguments: one with other arguments is missing; null: any will do.
-create function sales_internal.pgt_trigger_missing(p_table regclass, p_trigger name, p_arguments text[] default null)
-    returns boolean
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_trigger record;
-begin
-    select t.tgfoid::regprocedure as function,
-           p.pronamespace = 'sales_internal'::regnamespace as own,
-           array(
-               select a.argument
-               from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) a (argument)
-               where a.argument <> ''
-           ) as arguments
-    into v_trigger
-    from pg_trigger t
-    join pg_proc p on p.oid = t.tgfoid
-    where t.tgrelid = p_table and t.tgname = p_trigger;
-    if v_trigger.own then
-        return v_trigger.arguments <> p_arguments is true;
-    elsif v_trigger.own is null then
-        return true;
-    end if;
-    raise exception using
-        errcode = '42710',
-        message = format('trigger already exists: %I on %s', p_trigger, p_table),
-        detail = format('It calls function %s, which extension %s did not make.', v_trigger.function, 'sales'),
-        hint = 'Rename or drop it, or give the extension another name.';
-end;
-$function$;
-
--- Lists a table, its partitions and what inherits from it, each once.
+-- Lists a table with its partitions and the tables that inherit from it, at level 0, and the tables above any of these, at higher levels.
 -- Reads pg_inherits.
-create function sales_internal.pgt_members(p_table oid)
-    returns setof oid
+create function sales_internal.pgt_inheritance(p_table oid)
+    returns table (relation oid, level integer)
     language plpgsql
     stable
     rows 10
@@ -490,250 +447,97 @@ create function sales_internal.pgt_members(p_table oid)
 as $function$
 begin
     return query
-    with recursive below (member) as (
+    with recursive below (relation) as (
         select p_table
         union
         select i.inhrelid
         from below b
-        join pg_inherits i on i.inhparent = b.member
-    )
-    select b.member
-    from below b;
-end;
-$function$;
-
--- Lists the tables through which the rows of one are written besides, those first that writers lock first: what it and what inherits from
--- it is a
--- partition of or inherits from.
--- Reads pg_inherits.
-create function sales_internal.pgt_above(p_table oid)
-    returns setof oid
-    language plpgsql
-    stable
-    rows 1
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return query
-    with recursive above (member, level) as (
-        select m.member, 0
-        from sales_internal.pgt_members(p_table) m (member)
+        join pg_inherits i on i.inhparent = b.relation
+    ),
+    above (relation, level) as (
+        select b.relation, 0
+        from below b
         union
         select i.inhparent, a.level + 1
         from above a
-        join pg_inherits i on i.inhrelid = a.member
+        join pg_inherits i on i.inhrelid = a.relation
     )
-    select a.member
+    select a.relation, case when a.relation in (select b.relation from below b) then 0 else max(a.level) end
     from above a
-    where a.member not in (select sales_internal.pgt_members(p_table))
-    group by a.member
-    order by max(a.level) desc, a.member;
+    group by a.relation;
 end;
 $function$;
 
--- Tells whether a change log of a source, or the table for what is pending of it, has these columns of it, of the same types, in this
--- order, and no
--- others. A column that the source has lost does no harm: what does not read it goes on.
--- Reads pg_attribute, pgt_source_config.
-create function sales_internal.pgt_log_fits(p_source text, p_log text, p_columns name[])
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select not exists (
-        select
-        from (
-            select a.attname, a.atttypid, a.attcollation
-            from pg_attribute a
-            where a.attrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and not a.attisdropped
-              and a.attname = any (p_columns)
-        ) s
-        left join (
-            select a.attname, a.atttypid, a.attcollation
-            from pg_attribute a
-            where a.attrelid = to_regclass(p_log) and a.attnum > 0 and not a.attisdropped
-              and a.attname not in ('__no', '__xid', '__mult')
-        ) l using (attname, atttypid, attcollation)
-        where l is null
-    ) and p_columns = (
-        select coalesce(array_agg(a.attname order by a.attnum), '{}')
-        from pg_attribute a
-        where a.attrelid = to_regclass(p_log) and a.attnum > 0 and not a.attisdropped
-          and a.attname not in ('__no', '__xid', '__mult')
-    )
-    from sales_internal.pgt_source_config c
-    where c.source = p_source;
-$function$;
-
--- The labels of an enum, or of the one that a type's elements or values are of; null if there is none.
--- Reads pg_type, pg_enum.
-create function sales_internal.pgt_type_labels(p_type oid)
-    returns text
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return (
-        select string_agg(concat_ws(' ', e.oid, e.enumlabel), ',' order by e.oid)
-        from pg_type t
-        join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
-        where t.oid = p_type
-    );
-end;
-$function$;
-
--- Digests what a source is: the table, those below it, their columns that are read, their triggers of ours, whether their rows were
--- rewritten, the change log and the table for what is pending.
+-- Returns a digest of what a source is: the relation and those below it, the columns that are read, keys, triggers of ours, and where rows
+-- are stored.
 -- Reads pg_class, pg_attribute, pg_index, pg_trigger, pg_inherits.
 --
--- In plpgsql, which keeps the plan: a session looks at each tick.
---
--- xmin tells that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: what
--- was
--- written meanwhile is in no log, or without that column. A label of an enum that is renamed changes texts that nobody writes. The second
--- digest tells that rows were rewritten: truncated, or without triggers by ALTER TABLE or VACUUM FULL. It is taken of
--- where rows are now, whatever the snapshot: one that is older finds no rows there.
+-- xmin shows that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: rows
+-- written
+-- meanwhile are in no log, or without that column. The second digest shows that rows were rewritten; it is of their current files, whatever
+-- the snapshot.
 create function sales_internal.pgt_source_shape(c sales_internal.pgt_source_config)
     returns text
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan -- or it is planned each time
 as $function$
 declare
-    v_shape text;
+    v_table    oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
+    v_followed boolean := coalesce(c.change_log, c.pending) is not null;
+    v_all      oid[] := array[v_table];
 begin
-    with member as materialized (
-        select r.*
-        from sales_internal.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
-        join pg_class r on r.oid = m.oid
-    ),
-    line (part) as (
-        select concat_ws(' ', 'relation', m.oid, m.relkind, m.relpersistence, m.relowner, m.relrowsecurity, m.relforcerowsecurity,
-            row_security_active(m.oid))
-        from member m
-        union all
-        select concat_ws(' ', 'below', i.inhrelid, i.inhparent, i.xmin)
-        from member m
-        join pg_inherits i on i.inhrelid = m.oid
-        union all
-        select concat_ws(' ', 'column', a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated,
-            a.attnotnull,
-            case when not c.made then a.xmin end, case when a.atttypid >= 16384 then sales_internal.pgt_type_labels(a.atttypid) end)
-        from member m
-        join pg_attribute a on a.attrelid = m.oid
-        where a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
-        union all
-        select concat_ws(' ', 'unique', i.indkey, i.indnkeyatts, i.indisvalid, i.indimmediate, i.indpred is null, i.indexprs is null)
-        from pg_index i
-        where i.indrelid = to_regclass(format('%I.%I', c.source_schema, c.source_name)) and i.indisunique and not c.made
-        union all
-        select concat_ws(' ', 'trigger', t.oid, t.xmin, t.tgname, t.tgenabled)
-        from member m
-        join pg_trigger t on t.tgrelid = m.oid
-        join pg_proc p on p.oid = t.tgfoid
-        where coalesce(c.change_log, c.pending) is not null and not c.made and t.tgname = any (c.triggers) and not t.tgisinternal and
-            p.pronamespace = 'sales_internal'::regnamespace
-        union all
-        select concat_ws(' ', 'query', md5(pg_get_viewdef(m.oid)))
-        from member m
-        where m.relkind in ('v', 'm') and not c.made -- what shows a stream table is made anew whenever its columns change
-        union all
-        select concat_ws(' ', 'log', coalesce(to_regclass(c.change_log)::oid::text, c.change_log),
-            coalesce(to_regclass(c.pending)::oid::text, c.pending))
-    )
-    select md5(string_agg(l.part, E'\n' order by l.part collate "C")) || ' ' || (
-               select md5(coalesce(string_agg(concat_ws(' ', m.oid, pg_relation_filenode(m.oid)), E'\n' order by m.oid), ''))
-               from member m
-               where coalesce(c.change_log, c.pending) is not null
-           )
-    into v_shape
-    from line l;
-    return v_shape;
-end;
-$function$;
-
--- Digests a source as pgt_source_shape does, but of what is cheap to find, and of more than matters: as long as it is the same, so is the
--- shape.
--- Null for a table with others below it, whose shape has to be looked at.
--- Reads pg_class, pg_attribute, pg_trigger, pg_inherits, each by its index, and others only where they matter.
---
--- A row of these that was changed has another place (ctid) or was written by another transaction (xmin). The file is the present one,
--- whatever the snapshot: to an older one the table would seem empty.
-create function sales_internal.pgt_source_look(c sales_internal.pgt_source_config)
-    returns text
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_look text;
-begin
-    select case when not r.relhassubclass then md5(concat_ws(' ',
-        r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, case when
-            coalesce(c.change_log, c.pending) is not null then pg_relation_filenode(r.oid) end, row_security_active(r.oid),
-        coalesce(to_regclass(c.change_log)::oid::text, c.change_log), coalesce(to_regclass(c.pending)::oid::text, c.pending),
-        array(
-            select row(i.ctid, i.xmin)
-            from pg_inherits i
-            where i.inhrelid = r.oid
-            order by i.inhseqno
-        ),
-        array(
-            select row(a.ctid, a.xmin, case when a.atttypid >= 16384 then sales_internal.pgt_type_labels(a.atttypid) end) -- made by users
-            from pg_attribute a
-            where a.attrelid = r.oid and a.attnum > 0
-            order by a.attnum
-        ),
-        case when c.keyed then array(
-            select row(i.indexrelid, i.xmin)
-            from pg_index i
-            where i.indrelid = r.oid
-            order by i.indexrelid
-        ) end,
-        array(
-            select row(t.ctid, t.xmin, p.pronamespace)
-            from pg_trigger t
-            join pg_proc p on p.oid = t.tgfoid
-            where t.tgrelid = r.oid
-            order by t.tgname
-        ),
-        case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end)) end
-    into v_look
-    from pg_class r
-    where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name));
-    return v_look;
-end;
-$function$;
-
--- Tells whether a source has the key by which a stream table finds its rows, for all the rows that reading it gives.
--- Reads pg_class, pg_index, pg_attribute, pg_inherits.
-create function sales_internal.pgt_source_keyed(c sales_internal.pgt_source_config, needs sales_internal.pgt_source_reader)
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select needs.unique_on = '{}' or exists (
-        select
+    if (select r.relhassubclass from pg_class r where r.oid = v_table) then
+        v_all := array(select i.relation from sales_internal.pgt_inheritance(v_table) i where i.level = 0);
+    end if;
+    return (
+        select concat_ws(' ',
+            md5(concat_ws(e'\n', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid, string_agg(concat_ws(' ',
+                r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, row_security_active(r.oid),
+                array(select row(i.inhparent, i.xmin) from pg_inherits i where i.inhrelid = r.oid order by i.inhparent),
+                array(
+                    select row(a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
+                        case when not c.made then a.xmin end,
+                        case when a.atttypid >= 16384 then ( -- a renamed label of an enum changes texts that nobody writes
+                            select string_agg(concat_ws(' ', e.oid, e.enumlabel), ',' order by e.oid)
+                            from pg_type t
+                            join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
+                            where t.oid = a.atttypid
+                        ) end)
+                    from pg_attribute a
+                    where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
+                    order by a.attnum
+                ),
+                case when r.oid = v_table and not c.made then array(
+                    select row(i.indkey, i.indnkeyatts, i.indisvalid, i.indimmediate, i.indpred is null, i.indexprs is null)
+                    from pg_index i
+                    where i.indrelid = r.oid and i.indisunique
+                    order by i.indkey::text
+                ) end,
+                case when v_followed and not c.made then array(
+                    select row(t.oid, t.xmin, t.tgname, t.tgenabled)
+                    from pg_trigger t
+                    join pg_proc p on p.oid = t.tgfoid
+                    where t.tgrelid = r.oid and t.tgname = any (c.triggers || c.pending_triggers) and not t.tgisinternal
+                      and p.pronamespace = 'sales_internal'::regnamespace
+                    order by t.tgname
+                ) end,
+                case when r.relkind in ('v', 'm') and not c.made then pg_get_viewdef(r.oid) end
+            ), e'\n' order by r.oid))),
+            md5(coalesce(string_agg(concat_ws(' ', r.oid, pg_relation_filenode(r.oid)), e'\n' order by r.oid) filter (where v_followed),
+                '')))
         from pg_class r
-        join pg_index i on i.indrelid = r.oid
-        where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
-          and i.indisunique and i.indisvalid and i.indimmediate and i.indpred is null and i.indexprs is null
-          and (
-              select array_agg(a.attname)
-              from pg_attribute a
-              where a.attrelid = r.oid and a.attnum = any ((i.indkey::smallint[])[0:i.indnkeyatts - 1])
-          ) <@ needs.unique_on
-          and (r.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = r.oid))
+        where r.oid = any (v_all)
     );
+end;
 $function$;
 
--- Tells why a stream table cannot be refreshed from a source as it is now, and what to do; nulls if all is well.
+-- Returns the first reason why a stream table cannot be refreshed from a source, and a hint; and whether it has the key by which rows are
+-- found.
 -- Reads pg_class, pg_attribute, pg_index, pg_collation, pg_roles, pgt_source_state.
 create function sales_internal.pgt_source_problem(
-    c sales_internal.pgt_source_config, needs sales_internal.pgt_source_reader, out problem text, out hint text
+    c sales_internal.pgt_source_config, needs sales_internal.pgt_source_reader, out problem text, out hint text, out keyed boolean
 )
     language plpgsql
     stable
@@ -749,38 +553,48 @@ declare
     v_immediate boolean := exists (
         select from sales_internal.pgt_stream_table_config t where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
     );
-    v_or        text := ', or change the spec or its DDL to match the catalog, generate and apply.';
 begin
-    if v_table is null then
-        problem := format('source %s is gone', c.source);
-        hint := 'Create it again, and it is followed again; or take what reads it out of the spec.';
-        return;
-    elsif c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v' then
-        problem := format('source %s is no longer a %s', c.source, c.kind);
-        hint := 'Make it one again' || v_or;
-        return;
-    elsif c.kind = 'view' and md5(pg_get_viewdef(v_table)) <> v_noted ->> ' query' then
-        problem := format('view %s was made with another query, which the generated SQL does not follow', c.source);
-        hint := 'Make it again as it was' || v_or;
-        return;
-    end if;
-
-    -- The first of these.
-    select f.problem, f.hint
+    keyed := needs.unique_on = '{}' or exists (
+        select
+        from pg_index i
+        where i.indrelid = v_table and i.indisunique and i.indisvalid and i.indimmediate and i.indpred is null and i.indexprs is null
+          and (
+              select array_agg(a.attname)
+              from pg_attribute a
+              where a.attrelid = v_table and a.attnum = any ((i.indkey::smallint[])[0:i.indnkeyatts - 1])
+          ) <@ needs.unique_on
+          and (v_kind = 'p' or not exists (select from pg_inherits h where h.inhparent = v_table))
+    );
+    select f.problem, f.hint || case when f.no between 2 and 10 then
+        ', or change the spec or its DDL to match the catalog, generate and apply.' else '' end
     into problem, hint
     from (
-        select 1, 0::bigint, format('source %s is unlogged: a crash empties it, which triggers do not see', c.source),
-               format('Run ALTER TABLE %s SET LOGGED', v_name) || v_or
-        from pg_class r
-        where r.oid = v_table and r.relpersistence = 'u' and v_followed and not c.made
+        select w.no, 0::bigint, w.problem, w.hint
+        from (values
+            (1, v_table is null, format('source %s is gone', c.source),
+             'Create it again, and it is followed again; or take what reads it out of the spec.'),
+            (2, c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v',
+             format('source %s is no longer a %s', c.source, c.kind), 'Make it one again'),
+            (3, c.kind = 'view' and md5(pg_get_viewdef(v_table)) <> v_noted ->> ' query',
+             format('view %s was made with another query, which the generated SQL does not follow', c.source), 'Make it again as it was'),
+            (4, v_followed and not c.made and (select r.relpersistence = 'u' from pg_class r where r.oid = v_table),
+             format('source %s is unlogged: a crash empties it, which triggers do not see', c.source),
+                 format('Run ALTER TABLE %s SET LOGGED', v_name)),
+            -- Refreshes recompute then; writers cannot.
+            (8, v_immediate and not keyed, format('source %s has no unique key on %s any more', c.source,
+                array_to_string(needs.unique_on, ', ')),
+             'Make one again, on no table that others inherit from')
+        ) w (no, wrong, problem, hint)
+        where w.wrong
         union all
-        select 2, a.place, format('rows of source %s are written through table %s now, which no trigger sees', c.source, a.above::regclass),
-               'Detach it from that' || v_or
-        from sales_internal.pgt_above(v_table) with ordinality a (above, place)
-        where v_immediate and not c.made and not c.part
+        select 5, -a.level, format('rows of source %s are written through table %s now, which no trigger sees', c.source,
+            a.relation::regclass),
+               'Detach it from that'
+        from sales_internal.pgt_inheritance(v_table) a
+        where a.level > 0 and v_immediate and not c.made and not c.part
         union all
-        select 3, w.place, format('source %s has no column %s', c.source, w.name) || coalesce(', which was renamed to ' || a.attname, ''),
-               case when a.attname is null then 'Add it again' else 'Rename it back' end || v_or
+        select 6, w.place, format('source %s has no column %s', c.source, w.name) || coalesce(', which was renamed to ' || a.attname, ''),
+               case when a.attname is null then 'Add it again' else 'Rename it back' end
         from unnest(needs.columns) with ordinality w (name, place)
         left join pg_attribute a
             on a.attrelid = v_table and a.attnum = (v_noted ->> w.name)::smallint and not a.attisdropped and v_noted ->> '' = v_table::text
@@ -788,32 +602,23 @@ begin
             select from pg_attribute h where h.attrelid = v_table and h.attname = w.name and h.attnum > 0 and not h.attisdropped
         )
         union all
-        select 4, a.attnum, format('column %s of source %s is a virtual one, which triggers do not see', a.attname, c.source),
-               'Make it a stored one' || v_or
+        select w.no, a.attnum, format(w.problem, a.attname, c.source), w.hint
         from pg_attribute a
-        where a.attrelid = v_table and a.attname = any (needs.columns) and a.attgenerated = 'v' and v_followed
+        left join pg_collation l on l.oid = a.attcollation
+        cross join lateral (values
+            (7, a.attname = any (needs.columns) and a.attgenerated = 'v' and v_followed,
+             'column %s of source %s is a virtual one, which triggers do not see', 'Make it a stored one'),
+            (7, a.attname = any (needs.not_null) and not a.attnotnull,
+             'column %s of source %s may be null now', format('Run ALTER TABLE %s ALTER %I SET NOT NULL', v_name, a.attname)),
+            (9, a.attname = any (needs.alike) and not l.collisdeterministic and v_followed and not c.made,
+             'values of column %s of source %s may be equal and not the same now, by its collation', 'Alter it back')
+        ) w (no, wrong, problem, hint)
+        where a.attrelid = v_table and w.wrong
         union all
-        select 5, a.attnum, format('column %s of source %s may be null now', a.attname, c.source),
-               format('Run ALTER TABLE %s ALTER %I SET NOT NULL', v_name, a.attname) || v_or
-        from pg_attribute a
-        where a.attrelid = v_table and a.attname = any (needs.not_null) and not a.attnotnull
-        union all
-        -- What refreshes recomputes then; writers cannot.
-        select 6, 0, format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', ')),
-               'Make one again, on no table that others inherit from' || v_or
-        where v_immediate and not sales_internal.pgt_source_keyed(c, needs)
-        union all
-        select 7, a.attnum, format('values of column %s of source %s may be equal and not the same now, by its collation', a.attname,
-            c.source),
-               'Alter it back' || v_or
-        from pg_attribute a
-        join pg_collation l on l.oid = a.attcollation
-        where a.attrelid = v_table and a.attname = any (needs.alike) and not l.collisdeterministic and v_followed and not c.made
-        union all
-        -- Integers are alike, and so are strings; the rest is what the SQL was made for.
-        select 8, w.place, format('column %s of source %s is of type %s now, and what was generated is for %s',
+        -- The SQL is for these types; integers are alike, and so are strings.
+        select 10, w.place, format('column %s of source %s is of type %s now, and what was generated is for %s',
                    w.name, c.source, format_type(a.atttypid, a.atttypmod), w.type),
-               'Alter it back' || v_or
+               'Alter it back'
         from unnest(needs.columns, needs.types) with ordinality w (name, type, place)
         join pg_attribute a on a.attrelid = v_table and a.attname = w.name
         cross join nullif(w.type, '') n (type)
@@ -822,157 +627,201 @@ begin
           and not (array[a.atttypid, t.made_for] <@ array['smallint', 'integer', 'bigint']::regtype[]::oid[])
           and not (array[a.atttypid, t.made_for] <@ array['text', 'varchar', 'bpchar']::regtype[]::oid[])
         union all
-        select 9, 0, format('row-level security of source %s applies to %s', c.source, current_user),
-               format('Let the table''s owner or a role with BYPASSRLS refresh: a stream table holds rows for everybody, '
-                   'while triggers see all of them and queries of %s do not.', current_user)
-        where row_security_active(v_table)
-        union all
-        -- Triggers of immediate mode read it as their owner.
-        select 10, 0, format('row-level security of source %s applies to %s', c.source, w.rolname),
-               format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for everybody.',
-                   v_name, w.rolname)
+        -- Triggers of immediate mode read it as the owner of the extension.
+        select 11, (w.rolname <> current_user)::integer, format('row-level security of source %s applies to %s', c.source, w.rolname),
+               format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for '
+                   'everybody.', v_name, w.rolname)
         from pg_class r
-        join pg_class own on own.oid = 'sales_internal.pgt_source_config'::regclass
-        join pg_roles w on w.oid = own.relowner
-        where r.oid = v_table and c.pending is not null and r.relrowsecurity and not w.rolsuper and not w.rolbypassrls
-          and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'))
+        join pg_roles w on w.rolname = current_user or c.pending is not null and w.oid = (
+            select o.relowner from pg_class o where o.oid = 'sales_internal.pgt_source_config'::regclass
+        )
+        where r.oid = v_table and (
+            w.rolname = current_user and row_security_active(v_table)
+            or w.rolname <> current_user and r.relrowsecurity and not w.rolsuper and not w.rolbypassrls
+                and (r.relforcerowsecurity or not pg_has_role(w.oid, r.relowner, 'USAGE'))
+        )
     ) f (no, place, problem, hint)
     order by f.no, f.place
     limit 1;
 end;
 $function$;
 
--- Enables a trigger for what fires it: O the statements of users, R those of replicas, A both.
--- Writes the table's triggers.
-create function sales_internal.pgt_enable(p_table regclass, p_trigger name, p_state "char")
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    case p_state
-        when 'R' then execute format('alter table %s enable replica trigger %I', p_table, p_trigger);
-        when 'A' then execute format('alter table %s enable always trigger %I', p_table, p_trigger);
-        else execute format('alter table %s enable trigger %I', p_table, p_trigger);
-    end case;
-end;
-$function$;
-
--- Gives the triggers of a source to what is below it, and takes them from what no longer is.
--- Reads pgt_source_config, pg_trigger, pg_inherits; writes tables of the users'.
+-- Creates the triggers of ours on a source and on the tables below it where they are missing, enables them, and drops those that do not
+-- belong there.
+-- Reads pgt_source_config, pg_trigger, pg_inherits; writes triggers of the source.
 --
--- A statement fires the triggers of the table that it names, and of no other: not of the root when it names a partition. Row triggers
--- of a partitioned table are given to partitions by PostgreSQL itself.
-create function sales_internal.pgt_capture(p_table regclass)
+-- A statement fires statement triggers of the table that it names only, so each table below has them. PostgreSQL itself gives row triggers
+-- of a
+-- partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
+create function sales_internal.pgt_attach_triggers(c sales_internal.pgt_source_config)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    v_triggers name[];
-    v_always   name[];
-    v_trigger  record;
+    v_table     oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
+    v_logs      boolean := exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (c.readers) and s.logged);
+    v_statement text;
 begin
-    select c.triggers, c.always
-    into v_triggers, v_always
-    from sales_internal.pgt_source_config c
-    where to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_table;
-
-    -- Where a trigger was disabled, or enabled for more: ENABLE TRIGGER USER has those for replicas fire too, and rows are logged twice.
-    for v_trigger in
-        select t.tgname, t.tgrelid::regclass as on_table, w.state
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        cross join lateral (
-            select case
-                when t.tgname = any (v_always) or t.tgargs like 'each%' then 'A'
-                when t.tgtype::integer & 1 <> 0 then 'R'
-                else 'O'
-            end::"char"
-        ) w (state)
-        where t.tgrelid in (select sales_internal.pgt_members(p_table))
-          and t.tgenabled <> w.state and t.tgname = any (v_triggers) and not t.tgisinternal and p.pronamespace =
-              'sales_internal'::regnamespace
-    loop
-        perform sales_internal.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.state);
-    end loop;
-
-    -- Where it is missing. Clauses are arrays of constants, since plpgsql_check takes any text for what somebody else wrote.
-    for v_trigger in
-        select t.tgname, m.member::regclass as on_table, t.tgfoid::regproc as function, t.tgenabled,
-               array[
-                   case when t.tgtype::integer & 2 <> 0 then 'before' else 'after' end,
-                   concat_ws(' or ',
-                       case when t.tgtype::integer & 4 <> 0 then 'insert' end,
-                       case when t.tgtype::integer & 8 <> 0 then 'delete' end,
-                       case when t.tgtype::integer & 16 <> 0 then 'update' end,
-                       case when t.tgtype::integer & 32 <> 0 then 'truncate' end)
-               ] as fires,
-               array[
-                   case when coalesce(t.tgoldtable, t.tgnewtable) is not null then 'referencing' end,
-                   'old table as ' || quote_ident(t.tgoldtable),
-                   'new table as ' || quote_ident(t.tgnewtable),
-                   'for each ' || case when t.tgtype::integer & 1 <> 0 then 'row' else 'statement' end
-               ] as sees,
-               array(
-                   select a.argument
-                   from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) a (argument)
-                   where a.argument <> ''
-               ) as arguments
-        from pg_trigger t
-        join pg_class r on r.oid = t.tgrelid
-        join pg_proc p on p.oid = t.tgfoid
-        cross join lateral (
-            select b.member
-            from sales_internal.pgt_members(p_table) b (member)
-        ) m
-        join pg_class l on l.oid = m.member
-        where t.tgrelid = p_table
-          and m.member <> p_table
-          and l.relkind in ('r', 'p')
-          and t.tgname = any (v_triggers)
-          and not t.tgisinternal
-          and p.pronamespace = 'sales_internal'::regnamespace
-          and not (r.relkind = 'p' and t.tgtype::integer & 1 <> 0)
-          and not exists (
-              select
-              from pg_trigger h
-              where h.tgrelid = m.member and h.tgname = t.tgname and h.tgargs = t.tgargs
-          )
-        order by m.member, t.tgname
-    loop
-        -- which is an error if others have it
-        continue when not sales_internal.pgt_trigger_missing(v_trigger.on_table, v_trigger.tgname, v_trigger.arguments);
-        execute format('create or replace trigger %I %s on %s %s execute function %s(%s)',
-            v_trigger.tgname, array_to_string(v_trigger.fires, ' '), v_trigger.on_table, array_to_string(v_trigger.sees, ' '),
-                v_trigger.function,
-            (select string_agg(quote_literal(a.argument), ', ') from unnest(v_trigger.arguments) a (argument)));
-        perform sales_internal.pgt_enable(v_trigger.on_table, v_trigger.tgname, v_trigger.tgenabled);
-    end loop;
-
-    -- Where it no longer belongs: a partition that was detached, a table that another took the place of.
-    for v_trigger in
-        select t.tgname, t.tgrelid::regclass as on_table
-        from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (v_triggers)
-          and p.pronamespace = 'sales_internal'::regnamespace
-          and t.tgrelid not in (select sales_internal.pgt_members(p_table))
-          and t.tgparentid = 0
-          and not t.tgisinternal
-    loop
-        execute format('drop trigger %I on %s', v_trigger.tgname, v_trigger.on_table);
+    foreach v_statement in array array(
+        with relation as materialized (
+            select i.relation as oid, i.relation::regclass as name, i.level, k.relkind, k.relkind = 'p' and i.relation = v_table as routes
+            from sales_internal.pgt_inheritance(v_table) i
+            join pg_class k on k.oid = i.relation
+        ),
+        wanted as materialized (
+            select r.oid, r.name, t.trigger, w.fires, w.sees, t.function, concat_ws(', ',
+                       case when w.place = 5 and t.each then 'each' end,
+                       case when w.place < 6 and t.pending and v_logs then 'log' end) as arguments,
+                   case
+                       when w.place in (4, 7, 8) or w.place = 5 and t.each then 'A'
+                       when w.place in (5, 6) then 'R'
+                       when t.pending and c.pending_functions[7] is not null then 'A'
+                       else 'O'
+                   end::"char" as enabled,
+                   w.place in (5, 6) and r.oid <> v_table and exists (select from relation p where p.routes) as inherited
+            -- By their places in the lists of the source.
+            from (values
+                (1, 'after insert', 'referencing new table as new_rows for each statement'),
+                (2, 'after update', 'referencing old table as old_rows new table as new_rows for each statement'),
+                (3, 'after delete', 'referencing old table as old_rows for each statement'),
+                (4, 'after truncate', 'for each statement'),
+                (5, 'after insert or update or delete', 'for each row'),
+                -- That it exists is enough: without a trigger before inserts, transition tables have rows that are routed as the statement
+                -- wrote them.
+                -- They lack generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
+                (6, 'before insert', 'for each row when (false)'),
+                (7, 'before insert or update or delete or truncate', 'for each statement'),
+                (8, 'after insert or update or delete or truncate', 'for each statement')
+            ) w (place, fires, sees)
+            cross join lateral (values
+                (c.triggers[w.place], c.capture, false, exists (select from relation r where r.level > 0)),
+                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part)
+            ) t (trigger, function, pending, each)
+            join relation r on r.relkind in ('r', 'p') and (r.level = 0)
+            where t.trigger is not null and t.function is not null
+              and not (w.place < 4 and t.each) and (w.place <> 6 or exists (select from relation p where p.routes))
+              and not (w.place > 6 and v_logs)
+        ),
+        present as materialized (
+            select t.tgrelid as oid, t.tgrelid::regclass as name, t.tgname as trigger, t.tgenabled, t.tgparentid,
+                   rtrim(replace(encode(t.tgargs, 'escape'), '\000', ', '), ', ') as arguments
+            from pg_trigger t
+            join pg_proc p on p.oid = t.tgfoid
+            where t.tgname = any (c.triggers || c.pending_triggers) and not t.tgisinternal and p.pronamespace =
+                'sales_internal'::regnamespace
+        )
+        select s.statement
+        from (
+            select 2, 0, format('drop trigger %I on %s', p.trigger, p.name)
+            from present p
+            where p.tgparentid = 0 and not exists (select from wanted w where (w.oid, w.trigger) = (p.oid, p.trigger))
+            union all
+            -- Readers do not wait for one of ours to be replaced.
+            select 3, (w.oid <> v_table)::integer, format('create %s trigger %I %s on %s %s execute function %I.%I(%s)',
+                       case when p.oid is not null then 'or replace' end, w.trigger, w.fires, w.name, w.sees, 'sales_internal', w.function,
+                           w.arguments)
+            from wanted w
+            left join present p using (oid, trigger)
+            where not w.inherited and w.arguments is distinct from p.arguments
+            union all
+            -- ENABLE TRIGGER USER has those for replicas fire, too, and rows are logged twice.
+            select 4, (w.oid <> v_table)::integer, format('alter table %s enable %s trigger %I', w.name, case w.enabled when 'A' then
+                'always' when 'R' then 'replica' end, w.trigger)
+            from wanted w
+            left join present p using (oid, trigger, arguments)
+            where coalesce(p.tgenabled, 'O') <> w.enabled -- a new one is O
+        ) s (step, place, statement)
+        order by s.step, s.place, s.statement
+    ) loop
+        execute v_statement;
     end loop;
 end;
 $function$;
 
--- Puts things right after a source became another: its change log, what is pending of it, its triggers, and that its readers are
--- recomputed. What keeps
--- one of them from being refreshed is noted with what to do.
+-- Creates, where it is missing, what follows a source: its change log, the table for what is pending of it, and the triggers that write
+-- them.
+-- Reads pgt_source_config; writes these tables and triggers of the source.
+create function sales_internal.pgt_attach_source(p_source text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+declare
+    c           sales_internal.pgt_source_config;
+    v_table     regclass;
+    v_log       record;
+    v_statement text;
+begin
+    select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
+    v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
+    for v_log in
+        select l.name, l.columns, l.pending,
+               -- The types are those of the source, without lengths: a longer value may come. A column that the source has lost is text.
+               (
+                   select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales_internal',
+                       coalesce('t.' || quote_ident(a.attname), 'null::text'), n.name), '' order by n.place)
+                   from unnest(l.columns) with ordinality n (name, place)
+                   left join pg_attribute a on a.attrelid = v_table and a.attname = n.name and not a.attisdropped
+               ) as typed,
+               -- Whether it has these columns of the source, with the same types. A column that the source has lost does no harm.
+               (
+                   select coalesce(array_agg(o.attname order by o.attnum), '{}') = l.columns
+                          and bool_or((o.atttypid, o.attcollation) <> (a.atttypid, a.attcollation)) is not true
+                   from pg_attribute o
+                   left join pg_attribute a on a.attrelid = v_table and a.attname = o.attname and not a.attisdropped
+                   where o.attrelid = to_regclass(l.name) and o.attnum > 0 and not o.attisdropped and o.attname not in
+                       ('__no', '__xid', '__mult')
+               ) as fits
+        from (values (c.change_log, c.log_columns, false), (c.pending, c.pending_columns, true)) l (name, columns, pending)
+        where l.name is not null
+    loop
+        continue when to_regclass(v_log.name) is not null and v_log.fits;
+        foreach v_statement in array array_remove(array[
+            -- Whoever writes the source has rows pending.
+            case when v_log.pending and not c.made then format('lock table %s in share row exclusive mode', v_table) end,
+            case when v_log.pending then 'drop view if exists ' || c.absent end,
+            format('drop table if exists %s', v_log.name),
+            format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
+                v_log.name, case when c.made or v_log.pending then 'bigint' else 'smallint' end, v_log.typed, v_table),
+            case when v_log.pending then format('alter table %s alter __xid set default pg_current_xact_id()', v_log.name) else
+            format('alter table %s alter __no set default nextval(%L), alter __no set not null,
+                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null',
+                v_log.name, 'sales_internal.pgt_change_no'::regclass) end,
+            -- New rows are beyond a transaction; so are rows that may be pruned.
+            format('create index %I on %s (__xid)', case when v_log.pending then c.pending_index else c.log_indexes[1] end, v_log.name),
+            case when not v_log.pending then format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], v_log.name) end
+        ], null) loop
+            execute v_statement;
+        end loop;
+    end loop;
+    if c.absent is not null then
+        -- Stands for columns that the source no longer has: a name that its row lacks is found here, and raises. __kept has their types.
+        v_statement := format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p', c.absent, c.pending,
+            (
+                select string_agg(format(', %1$I.pgt_gone(p.%2$I, %3$L, %4$L) as %2$I', 'sales_internal', n.name,
+                    format('%s of %I.%I', n.name, c.source_schema, c.source_name), r.names), '' order by n.place)
+                from unnest(c.pending_columns) with ordinality n (name, place)
+                cross join (
+                    select string_agg(r.name, ', ' order by r.place) as names
+                    from unnest(c.readers) with ordinality r (name, place)
+                    join sales_internal.pgt_stream_table_config t on t.stream_table = r.name and t.effective_mode = 'immediate'
+                ) r
+            ), c.pending);
+        execute v_statement;
+    end if;
+    if not c.made then
+        perform sales_internal.pgt_attach_triggers(c);
+    end if;
+end;
+$function$;
+
+-- Follows a source that was altered: puts its logs and triggers right, has its readers recomputed, and notes for which of them it has a
+-- problem.
 -- Reads pgt_source_config, pgt_source_reader; writes pgt_source_state, pgt_stream_table_state, change logs and triggers.
---
--- Triggers are made under a lock that waits for those who write the table, and keeps others waiting for five seconds at most.
+-- Creating triggers waits for those who write the table, and keeps others waiting for five seconds at most.
 create function sales_internal.pgt_source_changed(p_source text)
     returns void
     language plpgsql
@@ -983,58 +832,47 @@ declare
     c          sales_internal.pgt_source_config;
     v_table    oid;
     v_shape    text;
-    v_seen     boolean;
+    v_known    text;
     v_problems jsonb;
+    v_unkeyed  text[]; -- readers
     v_well     boolean; -- for one of its readers
 begin
     select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
-    v_seen := current_setting('transaction_isolation') = 'read committed';
-    if not v_seen then
-        -- What this transaction itself altered, or truncated, it sees; and that others truncated it, if it began afterwards.
-        v_shape := sales_internal.pgt_source_shape(c);
+    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
+    insert into sales_internal.pgt_source_state (source) values (p_source) on conflict (source) do nothing;
+    v_shape := sales_internal.pgt_source_shape(c);
+    select s.shape into v_known from sales_internal.pgt_source_state s where s.source = p_source;
+    -- A snapshot shows what its own transaction altered or truncated; and that others truncated it, if they did so before.
+    if current_setting('transaction_isolation') <> 'read committed' and (
         select bool_or(age(r.xmin) <= age(pg_current_xact_id()::xid))
-            or bool_and(r.relfilenode = coalesce(pg_relation_filenode(r.oid), 0)) and split_part(v_shape, ' ', 1) = (
-                select split_part(s.shape, ' ', 1)
-                from sales_internal.pgt_source_state s
-                where s.source = p_source
-            )
-        into v_seen
-        from sales_internal.pgt_members(to_regclass(format('%I.%I', c.source_schema, c.source_name))) m (oid)
-        join pg_class r on r.oid = m.oid;
-    end if;
-    if v_seen is not true then
+            or bool_and(r.relfilenode = coalesce(pg_relation_filenode(r.oid), 0)) and split_part(v_shape, ' ', 1) =
+                split_part(v_known, ' ', 1)
+        from sales_internal.pgt_inheritance(v_table) i
+        join pg_class r on r.oid = i.relation
+        where i.level = 0
+    ) is not true then
         raise exception using
             errcode = '40001',
             message = format('source %s was altered, which this transaction may not see', p_source),
             detail = 'What reads it must be recomputed from what is there now.',
             hint = 'Refresh in a transaction that is READ COMMITTED.';
     end if;
-    insert into sales_internal.pgt_source_state (source) values (p_source) on conflict (source) do nothing;
-    perform from sales_internal.pgt_source_state s where s.source = p_source for update;
     -- Another session may have done it meanwhile.
+    select s.shape into v_known from sales_internal.pgt_source_state s where s.source = p_source for update;
     v_shape := sales_internal.pgt_source_shape(c);
-    if v_shape = (select s.shape from sales_internal.pgt_source_state s where s.source = p_source) then
+    if v_shape = v_known then
         return;
     end if;
 
     select coalesce(jsonb_object_agg(r.stream_table, jsonb_build_array(p.problem, p.hint)) filter (where p.problem is not null), '{}'),
-           bool_or(p.problem is null)
-    into v_problems, v_well
+           array_agg(r.stream_table) filter (where not p.keyed), bool_or(p.problem is null)
+    into v_problems, v_unkeyed, v_well
     from sales_internal.pgt_source_reader r
     cross join sales_internal.pgt_source_problem(c, r) p
     where r.source = p_source;
-    v_table := to_regclass(format('%I.%I', c.source_schema, c.source_name));
     if v_well then
         begin
-            if c.change_log is not null then
-                perform sales_internal.pgt_attach_log(p_source);
-            end if;
-            if c.attach_function is not null then
-                execute format('select %I.%I()', 'sales_internal', c.attach_function);
-            end if;
-            if coalesce(c.change_log, c.pending) is not null and not c.made then
-                perform sales_internal.pgt_capture(v_table);
-            end if;
+            perform sales_internal.pgt_attach_source(p_source);
         exception when others then
             v_well := false;
             v_problems := v_problems || (
@@ -1058,7 +896,6 @@ begin
 
     update sales_internal.pgt_source_state s
     set shape = v_shape,
-        look = null,
         problems = v_problems,
         changed_at = clock_timestamp(),
         noted = case when v_problems = '{}' then (
@@ -1070,22 +907,17 @@ begin
     where s.source = p_source;
     update sales_internal.pgt_stream_table_state t
     set seen = null, own_xid = null, own_no = null, refit = true,
-        unkeyed = array_remove(t.unkeyed, p_source) || array(
-            select r.source
-            from sales_internal.pgt_source_reader r
-            where r.source = p_source and r.stream_table = t.stream_table and not sales_internal.pgt_source_keyed(c, r)
-        )
+        unkeyed = array_remove(t.unkeyed, p_source) || case when t.stream_table = any (v_unkeyed) then array[p_source] else '{}' end
     where t.stream_table = any (c.readers);
 end;
 $function$;
 
--- Looks whether what a stream table reads is still what it was, puts it right where it is not, and tells whether a refresh may go on.
+-- Compares what a stream table reads with what it was, follows what was altered, and returns whether a refresh may go on.
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
 --
--- p_patient: false in ticks, which have others to refresh: who is altering a source is not waited for, but an error (lock_not_available),
--- and what
--- could not be put right beside somebody who writes is tried again only after ten seconds, as others wait behind that. In one snapshot
--- nothing is tried again.
+-- p_patient: false in ticks, which have others to refresh: a source that is being altered is an error (lock_not_available), and what could
+-- not be put
+-- right beside a writer is tried again after ten seconds only, as others wait behind that. In one snapshot nothing is tried again.
 create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
@@ -1097,11 +929,8 @@ begin
     for v_source in
         select c.source_schema, c.source_name
         from sales_internal.pgt_source_config c
-        where p_stream_table = any (c.readers) and (
-            select r.relkind
-            from pg_class r
-            where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
-        ) in ('r', 'p')
+        join pg_class r on r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
+        where p_stream_table = any (c.readers) and r.relkind in ('r', 'p')
         order by c.source
     loop
         begin
@@ -1111,37 +940,16 @@ begin
             null; -- what became of it is found below, or by the refresh
         end;
     end loop;
-
-    -- Mostly all is as it was, which a look tells.
-    for v_source in
-        select c as config, c.source, s.shape
-        from sales_internal.pgt_source_config c
-        left join sales_internal.pgt_source_state s using (source)
-        where p_stream_table = any (c.readers) and (s.look is null or s.look is distinct from sales_internal.pgt_source_look(c))
-          and (p_patient or s.shape is not null or not coalesce(s.problems, '{}') ? p_stream_table
-              or current_setting('transaction_isolation') = 'read committed' and (
-                  s.problems -> p_stream_table ->> 2 is distinct from '55P03'
-                  or s.changed_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
-              ))
-        order by c.source
-    loop
-        if sales_internal.pgt_source_shape(v_source.config) is distinct from v_source.shape then
-            perform sales_internal.pgt_source_changed(v_source.source);
-        elsif sales_internal.pgt_source_look(v_source.config) is not null and current_setting('transaction_isolation') = 'read committed'
-            then
-            -- In one statement, so that both are of the same moment; nobody is kept waiting for it.
-            update sales_internal.pgt_source_state s
-            set look = sales_internal.pgt_source_look(v_source.config)
-            where s.source = (
-                select u.source
-                from sales_internal.pgt_source_state u
-                where u.source = v_source.source
-                for update skip locked
-            )
-              and s.shape = sales_internal.pgt_source_shape(v_source.config);
-        end if;
-    end loop;
-
+    perform sales_internal.pgt_source_changed(c.source)
+    from sales_internal.pgt_source_config c
+    left join sales_internal.pgt_source_state s using (source)
+    where p_stream_table = any (c.readers) and s.shape is distinct from sales_internal.pgt_source_shape(c)
+      and (p_patient or s.shape is not null or not coalesce(s.problems, '{}') ? p_stream_table
+          or current_setting('transaction_isolation') = 'read committed' and (
+              s.problems -> p_stream_table ->> 2 is distinct from '55P03'
+              or s.changed_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
+          ))
+    order by c.source;
     return not exists (
         select
         from sales_internal.pgt_source_config c
@@ -1151,7 +959,7 @@ begin
 end;
 $function$;
 
--- Raises what keeps a stream table from being refreshed, if its sources do not fit.
+-- Raises the problem that keeps a stream table from being refreshed, if one of its sources has any.
 -- Reads pgt_source_config, pgt_source_state.
 create function sales_internal.pgt_require_sources(p_stream_table text)
     returns void
@@ -1159,111 +967,21 @@ create function sales_internal.pgt_require_sources(p_stream_table text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_state record;
+    v_problem jsonb;
 begin
-    if sales_internal.pgt_sources_fit(p_stream_table) then
-        return;
-    end if;
-    select s.problems -> p_stream_table ->> 0 as problem, s.problems -> p_stream_table ->> 1 as hint
-    into v_state
-    from sales_internal.pgt_source_config c
-    join sales_internal.pgt_source_state s using (source)
-    where p_stream_table = any (c.readers) and s.problems ? p_stream_table
-    order by c.source
-    limit 1;
-    raise exception using
-        errcode = '55000',
-        message = v_state.problem,
-        detail = format('Stream table %s reads it, and is not refreshed until that is settled.', p_stream_table),
-        hint = v_state.hint;
-end;
-$function$;
-
--- Creates the change log of a source and the triggers that fill it, where they are missing. The log of a stream table is filled by its
--- refreshes.
--- Reads pgt_source_config; writes the change log and the triggers of the source.
-create function sales_internal.pgt_attach_log(p_source text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    c           sales_internal.pgt_source_config;
-    v_table     regclass;
-    v_statement text;
-    v_each      boolean;
-    v_trigger   record;
-begin
-    select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
-    v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
-    -- A log of other columns is of no use: its readers are recomputed.
-    if to_regclass(c.change_log) is not null and not sales_internal.pgt_log_fits(p_source, c.change_log, c.log_columns) then
-        execute format('drop table %s', c.change_log::regclass);
-    end if;
-    if to_regclass(c.change_log) is null then
-        foreach v_statement in array array[
-            -- The columns have the types of the source, without lengths: a longer value may come. A column that the source has lost is
-            -- text.
-            format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
-                c.change_log, case when c.made then 'bigint' else 'smallint' end, (
-                    select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales_internal',
-                        coalesce('t.' || quote_ident(a.attname), 'null::text'), l.name), '' order by l.place)
-                    from unnest(c.log_columns) with ordinality l (name, place)
-                    left join pg_attribute a on a.attrelid = v_table and a.attname = l.name and a.attnum > 0 and not a.attisdropped
-                ), v_table),
-            format('alter table %s alter __no set default nextval(%L), alter __no set not null,
-                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null', c.change_log,
-                    'sales_internal.pgt_change_no'::regclass),
-            -- New rows are beyond a transaction; so are rows that may be pruned.
-            format('create index %I on %s (__xid)', c.log_indexes[1], c.change_log),
-            format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], c.change_log)
-        ] loop
-            execute v_statement;
-        end loop;
-    end if;
-    if c.made then
-        return;
-    end if;
-
-    -- A statement that names a table above this one, or above one that inherits from it, fires row triggers only.
-    v_each := exists (select from sales_internal.pgt_above(v_table));
-    for v_trigger in
-        select t.name, t.event, t.sees
-        from (values
-            (c.triggers[1], 'insert', 'referencing new table as new_rows'),
-            (c.triggers[2], 'update', 'referencing old table as old_rows new table as new_rows'),
-            (c.triggers[3], 'delete', 'referencing old table as old_rows'),
-            (c.triggers[4], 'truncate', '')
-        ) t (name, event, sees)
-    loop
-        if v_each and v_trigger.event <> 'truncate' then
-            execute format('drop trigger if exists %I on %s', v_trigger.name, v_table);
-        elsif sales_internal.pgt_trigger_missing(v_table, v_trigger.name) then
-            for v_statement in
-                select format('create trigger %I after %s on %s %s for each statement execute function %I.%I()',
-                    v_trigger.name, v_trigger.event, v_table, v_trigger.sees, 'sales_internal', c.capture)
-            loop
-                execute v_statement;
-            end loop;
-            if v_trigger.event = 'truncate' then
-                perform sales_internal.pgt_enable(v_table, v_trigger.name, 'A');
-            end if;
-        end if;
-    end loop;
-    if sales_internal.pgt_trigger_missing(v_table, c.triggers[5], case when v_each then array['each'] else '{}' end) then
-        execute format('create or replace trigger %I after insert or update or delete on %s for each row execute function %I.%I(%s)',
-            c.triggers[5], v_table, 'sales_internal', c.capture, case when v_each then '''each''' else '' end);
-        perform sales_internal.pgt_enable(v_table, c.triggers[5], case when v_each then 'A' else 'R' end::"char");
-    end if;
-    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
-    -- They lack
-    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
-    if exists (select from pg_class r where r.oid = v_table and r.relkind = 'p') and
-        sales_internal.pgt_trigger_missing(v_table, c.triggers[6]) then
-        execute format('create trigger %I before insert on %s for each row when (false) execute function %I.%I()',
-            c.triggers[6], v_table, 'sales_internal', c.capture);
-        perform sales_internal.pgt_enable(v_table, c.triggers[6], 'R');
+    if not sales_internal.pgt_sources_fit(p_stream_table) then
+        select s.problems -> p_stream_table
+        into v_problem
+        from sales_internal.pgt_source_config c
+        join sales_internal.pgt_source_state s using (source)
+        where p_stream_table = any (c.readers) and s.problems ? p_stream_table
+        order by c.source
+        limit 1;
+        raise exception using
+            errcode = '55000',
+            message = v_problem ->> 0,
+            detail = format('Stream table %s reads it, and is not refreshed until that is settled.', p_stream_table),
+            hint = v_problem ->> 1;
     end if;
 end;
 $function$;
@@ -1301,7 +1019,7 @@ begin
 end;
 $function$;
 
--- Looks whether what stream tables in immediate mode read is still what it was: they do not wait until they are due.
+-- Compares what stream tables in immediate mode read with what it was: they do not wait until they are due.
 -- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
 create function sales_internal.pgt_watch_sources()
     returns void
@@ -1316,14 +1034,13 @@ begin
         from sales_internal.pgt_source_config c
         join sales_internal.pgt_stream_table_config t on t.stream_table = any (c.readers)
         left join sales_internal.pgt_source_state s using (source)
-        where c.pending is not null and t.effective_mode = 'immediate'
-          and (s.look is null or s.look is distinct from sales_internal.pgt_source_look(c))
+        where c.pending is not null and t.effective_mode = 'immediate' and s.shape is distinct from sales_internal.pgt_source_shape(c)
         group by c.source
     loop
         begin
             perform sales_internal.pgt_sources_fit(v_reader, false);
         exception when lock_not_available then
-            null; -- somebody is altering it; the next tick looks again
+            null; -- somebody is altering it; the next tick compares again
         end;
     end loop;
 end;
@@ -1437,7 +1154,7 @@ as $function$
     where p.oid = p_function
 $function$;
 
--- Says which stream table is being filled, and how many of how many that is: those before it are filled, or failed.
+-- Raises a notice that names the stream table being filled, and how many of all are filled, or failed before it.
 -- Reads pgt_stream_table_config, pgt_stream_table_state.
 create function sales_internal.pgt_filling(p_stream_table text)
     returns void
@@ -1445,23 +1162,16 @@ create function sales_internal.pgt_filling(p_stream_table text)
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_no  bigint;
-    v_all bigint;
 begin
-    with list as (
-        select s.stream_table,
-               s.seen is not null as filled,
-               s.consecutive_errors > 0 as failed,
-               row_number() over (order by c.effective_mode <> 'immediate', c.refresh_order) as place -- in the order of pgt_fill()
+    raise notice 'filling %, % of %', p_stream_table, (
+        select count(*)
         from sales_internal.pgt_stream_table_state s
         join sales_internal.pgt_stream_table_config c using (stream_table)
-    )
-    select count(*) filter (where l.stream_table = p_stream_table or l.filled or l.failed and l.place < t.place), count(*)
-    into v_no, v_all
-    from list l
-    join list t on t.stream_table = p_stream_table;
-    raise notice 'filling %, % of %', p_stream_table, v_no, v_all;
+        join sales_internal.pgt_stream_table_config t on t.stream_table = p_stream_table
+        where s.seen is not null or c.stream_table = t.stream_table or s.consecutive_errors > 0
+          -- in the order of pgt_fill()
+          and (c.effective_mode <> 'immediate', c.refresh_order) < (t.effective_mode <> 'immediate', t.refresh_order)
+    ), (select count(*) from sales_internal.pgt_stream_table_config);
 end;
 $function$;
 
@@ -1577,10 +1287,18 @@ declare
     v_sources sales_internal.pgt_source_config[] := array(
         select c from sales_internal.pgt_source_config c where c.pending is not null and c.readers && v_all order by c.source
     );
-    v_source  record;
+    v_statement text;
 begin
-    for v_source in select c.source_schema, c.source_name from unnest(v_sources) c where not c.made loop
-        execute format('lock table %I.%I in share row exclusive mode', v_source.source_schema, v_source.source_name);
+    -- As writers lock them: tables above a source before it.
+    foreach v_statement in array array(
+        select format('lock table %s%s in share row exclusive mode', case when i.level > 0 then 'only ' end, i.relation::regclass)
+        from unnest(v_sources) c
+        cross join to_regclass(format('%I.%I', c.source_schema, c.source_name)) t
+        cross join sales_internal.pgt_inheritance(t) i
+        where not c.made and (i.relation = t or c.part and i.level > 0)
+        order by i.level > 0 desc, c.source, i.level desc
+    ) loop
+        execute v_statement;
     end loop;
     if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (v_all) and
         (s.seen is null or s.refit or not s.logged))
@@ -1595,10 +1313,7 @@ begin
         return false;
     end if;
     update sales_internal.pgt_stream_table_state s set logged = false where s.stream_table = any (v_all);
-    for v_source in select c.* from unnest(v_sources) c where not c.made loop
-        execute format('select %I.%I()', 'sales_internal', v_source.attach_function);
-        perform sales_internal.pgt_capture(to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name)));
-    end loop;
+    perform sales_internal.pgt_attach_source(c.source) from unnest(v_sources) c where not c.made;
     update sales_internal.pgt_source_state s
     set shape = sales_internal.pgt_source_shape(c)
     from sales_internal.pgt_source_config c
@@ -1673,7 +1388,7 @@ begin
 end;
 $procedure$;
 
--- The full name of a stream table that is named with or without its schema.
+-- Returns the full name of a stream table that is named with or without its schema.
 -- Reads pgt_stream_table_config.
 create function sales_internal.pgt_stream_table(p_name text)
     returns text
@@ -1682,21 +1397,21 @@ create function sales_internal.pgt_stream_table(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_names text[];
+    v_names text[] := array(
+        select c.stream_table
+        from sales_internal.pgt_stream_table_config c
+        where p_name in (c.stream_table, c.pgt_name, c.pgt_schema || '.' || c.pgt_name)
+        order by c.stream_table <> p_name, c.stream_table
+    );
 begin
-    select array_agg(c.stream_table order by c.stream_table) into v_names
-    from sales_internal.pgt_stream_table_config c
-    where p_name in (c.stream_table, c.pgt_name, c.pgt_schema || '.' || c.pgt_name);
-    if v_names is null then
+    if v_names = '{}' then
         raise exception using
             errcode = '42704',
             message = 'stream table not found: ' || coalesce(p_name, '<null>'),
             detail = 'Extension sales has no stream table of this name.',
             hint = coalesce('Its stream tables: ' ||
                 (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales_internal.pgt_stream_table_config c) || '.', '');
-    elsif p_name = any (v_names) then
-        return p_name;
-    elsif cardinality(v_names) > 1 then
+    elsif cardinality(v_names) > 1 and v_names[1] <> p_name then
         raise exception using
             errcode = '22023',
             message = 'p_name: several stream tables are called ' || p_name,
@@ -1707,27 +1422,17 @@ begin
 end;
 $function$;
 
--- Refuses what is written to a stream table. PostgreSQL would let through what is written to a simple view, and what is stored would be
--- wrong for good.
--- Reads pgt_stream_table_config, pgt_source_reader.
+-- Refuses writes to a stream table. PostgreSQL would let them through to a simple view, and what is stored would stay wrong.
 create function sales_internal.pgt_read_only()
     returns trigger
     language plpgsql
-    security definer -- who writes to it may not read these
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_reads text;
 begin
-    select string_agg(r.source, ', ' order by r.source)
-    into v_reads
-    from sales_internal.pgt_stream_table_config c
-    join sales_internal.pgt_source_reader r using (stream_table)
-    where c.pgt_schema = tg_table_schema and c.pgt_name = tg_table_name;
     raise exception using
         errcode = '42809', -- as for a materialized view
         message = format('stream table %I.%I is read-only', tg_table_schema, tg_table_name),
-        detail = 'It holds the rows of its query' || coalesce(' over ' || v_reads, '') || '.',
+        detail = 'It holds the rows of its query.',
         hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
 end;
 $function$;
@@ -1756,10 +1461,12 @@ create function sales_internal.pgt_attach_stream_table(p_stream_table text)
 as $function$
 declare
     c            sales_internal.pgt_stream_table_config;
+    v_view       text;
     v_statements text[] := array[]::text[];
-    v_each       text;
+    v_statement  text;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
     if to_regclass(c.rows_table) is null then
         -- The server names the types: those of the query.
         v_statements := v_statements
@@ -1769,32 +1476,25 @@ begin
             || c.row_indexes;
     end if;
     v_statements := v_statements || array(
-        select format('create index %I on %s (%s)', i.name, c.rows_table, i.columns)
+        select format('create index if not exists %I on %s (%s)', i.name, c.rows_table, i.columns)
         from unnest(c.index_names, c.index_columns) i (name, columns)
-        where not exists (
-            select
-            from pg_index x
-            join pg_class r on r.oid = x.indexrelid
-            where x.indrelid = to_regclass(c.rows_table) and r.relname = i.name
-        )
     );
-    if sales_internal.pgt_missing(format('%I.%I', c.pgt_schema, c.pgt_name)) then
+    if sales_internal.pgt_missing(v_view) then
         v_statements := v_statements
-            || concat(format(e'create view %I.%I as\nselect %s\nfrom %s r', c.pgt_schema, c.pgt_name, c.shown_columns, c.rows_table),
+            || concat(format(e'create view %s as\nselect %s\nfrom %s r', v_view, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
-            || format('comment on view %I.%I is %L', c.pgt_schema, c.pgt_name,
+            || format('comment on view %s is %L', v_view,
                 concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
     end if;
     -- The view is read-only, whatever was granted on it.
-    if sales_internal.pgt_trigger_missing(to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), 'sales_read_only') then
+    if not exists (select from pg_trigger t where t.tgrelid = to_regclass(v_view) and t.tgname = 'sales_read_only') then
         v_statements := v_statements
-            || format('create trigger %I instead of insert or update or delete on %I.%I for each row execute function %I.pgt_read_only()',
-                'sales_read_only', c.pgt_schema, c.pgt_name, 'sales_internal');
+            || format('create trigger %I instead of insert or update or delete on %s for each row execute function %I.pgt_read_only()',
+                'sales_read_only', v_view, 'sales_internal');
     end if;
-    v_statements := v_statements || array(select format('grant select on %I.%I to %I', c.pgt_schema, c.pgt_name, g.role) from
-        unnest(c.grants) g (role));
-    foreach v_each in array v_statements loop
-        execute v_each;
+    v_statements := v_statements || array(select format('grant select on %s to %I', v_view, g.role) from unnest(c.grants) g (role));
+    foreach v_statement in array v_statements loop
+        execute v_statement;
     end loop;
 end;
 $function$;
@@ -1815,105 +1515,95 @@ begin
 end;
 $function$;
 
--- Statements that give a stream table what was granted on it, and its options, after its view is created again.
--- Reads pgt_stream_table_config, pg_class, pg_attribute.
-create function sales_internal.pgt_grants_on(p_stream_table text)
-    returns text[]
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select array(
-        select format('grant %s%s on %s to %s%s',
-            g.privilege_type, ' (' || quote_ident(g.on_column) || ')', t.relation,
-            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end,
-            case when g.is_grantable then ' with grant option' end)
-        from (
-            select a.*, null::name as on_column, k.relowner
-            from pg_class k
-            cross join aclexplode(k.relacl) a
-            where k.oid = to_regclass(t.relation)
-            union all
-            select a.*, o.attname, k.relowner
-            from pg_class k
-            join pg_attribute o on o.attrelid = k.oid and o.attname = any (c.columns) -- that there will be
-            cross join aclexplode(o.attacl) a
-            where k.oid = to_regclass(t.relation)
-        ) g
-        left join pg_roles r on r.oid = g.grantee
-        where g.grantee <> g.relowner
-        union all
-        select format('alter view %s set (%s)', t.relation, array_to_string(k.reloptions, ', '))
-        from pg_class k
-        where k.oid = to_regclass(t.relation) and k.reloptions is not null
-    )
-    from sales_internal.pgt_stream_table_config c
-    cross join lateral format('%I.%I', c.pgt_schema, c.pgt_name) t (relation)
-    where c.stream_table = p_stream_table
-$function$;
-
--- Raises the error that objects of users depend on a stream table that must be created again.
-create function sales_internal.pgt_raise_dependents(p_stream_table text, p_dependents text)
+-- Creates the view of a stream table again, with its options and the rights on it and on its columns; and the table of its rows, if p_rows
+-- is true.
+-- Reads pgt_stream_table_config, pg_class, pg_attribute; writes the view and the tables of rows.
+create function sales_internal.pgt_recreate(p_stream_table text, p_rows boolean)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
 as $function$
+declare
+    c           sales_internal.pgt_stream_table_config;
+    v_view      text;
+    v_again     text[];
+    v_statement text;
 begin
-    raise exception using
-        errcode = '2BP01',
-        message = format('stream table %s must be made anew, as its definition or types of what it reads changed, but other objects depend '
-            'on it: drop them, refresh it, and create them again', p_stream_table),
-        detail = p_dependents,
-        hint = 'Drop them, refresh it, and create them again.';
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
+    v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
+    v_again := array(
+        select format('grant %s%s on %s to %s%s', g.privilege_type, ' (' || quote_ident(g.on_column) || ')', v_view,
+            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end, case when g.is_grantable then ' with grant option' end)
+        from pg_class k
+        cross join lateral (
+            select a.*, null::name as on_column
+            from aclexplode(k.relacl) a
+            union all
+            select a.*, o.attname
+            from pg_attribute o
+            cross join aclexplode(o.attacl) a
+            where o.attrelid = k.oid and o.attname = any (c.columns) -- that there will be
+        ) g
+        left join pg_roles r on r.oid = g.grantee
+        where k.oid = to_regclass(v_view) and g.grantee <> k.relowner
+        union all
+        select format('alter view %s set (%s)', v_view, array_to_string(k.reloptions, ', '))
+        from pg_class k
+        where k.oid = to_regclass(v_view) and k.reloptions is not null
+    );
+    if p_rows then
+        perform sales_internal.pgt_drop_stream_table(p_stream_table);
+    else
+        perform sales_internal.pgt_drop_own(v_view);
+        perform sales_internal.pgt_drop_own(c.old_rows_table);
+    end if;
+    perform sales_internal.pgt_attach_stream_table(p_stream_table);
+    foreach v_statement in array v_again loop
+        execute v_statement;
+    end loop;
 end;
 $function$;
 
 -- Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines
--- it differently.
+-- it differently. It keeps its options, and the rights on it and on its columns.
 -- Reads pgt_stream_table_config; writes pgt_stream_table_state, the table of its rows, and its view.
 --
--- Views of users on it are not dropped: the error names them. It keeps its options, and the rights on it and on its columns.
-create function sales_internal.pgt_fit_stream_table(p_stream_table text)
+-- p_aside: its rows are set aside, and shown until pgt_swap replaces them by the new ones.
+create function sales_internal.pgt_fit_stream_table(p_stream_table text, p_aside boolean default false)
     returns void
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    c        sales_internal.pgt_stream_table_config;
-    v_table  text;
-    v_remake boolean := (select s.remake from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table);
-    v_fits   boolean;
-    v_detail text;
-    v_again  text[];
-    v_each   text;
+    c            sales_internal.pgt_stream_table_config;
+    v_view       text;
+    v_remake     boolean := (select s.remake from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table);
+    v_fits       boolean;
+    v_dependents text;
+    v_statement  text;
+    v_index      regclass;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    v_table := format('%I.%I', c.pgt_schema, c.pgt_name);
+    v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
     update sales_internal.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
-    if v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_table) is not null then
-        foreach v_each in array array[
+    if v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null then
+        foreach v_statement in array array[
             format(e'create view %I.pgt_probe as\nselect %s\nfrom %s', 'sales_internal',
                 c.stored_columns,
                 coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
         ] loop
-            execute v_each;
+            execute v_statement;
         end loop;
-        select not exists (
-            select
-            from (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass(c.rows_table) and a.attnum > 0 and not a.attisdropped
-            ) h
-            full join (
-                select a.attname, a.atttypid, a.atttypmod, a.attcollation
-                from pg_attribute a
-                where a.attrelid = to_regclass('sales_internal.pgt_probe') and a.attnum > 0
-            ) w using (attname, atttypid, atttypmod, attcollation)
-            where h is null or w is null
-        )
-        into v_fits;
+        select count(distinct d.columns) = 1
+        into v_fits
+        from (
+            select array_agg(row(a.attname, a.atttypid, a.atttypmod, a.attcollation) order by a.attname) as columns
+            from unnest(array[c.rows_table, 'sales_internal.pgt_probe']) r (name)
+            left join pg_attribute a on a.attrelid = to_regclass(r.name) and a.attnum > 0 and not a.attisdropped
+            group by r.name
+        ) d;
         drop view sales_internal.pgt_probe;
         if v_fits then
             perform sales_internal.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
@@ -1921,100 +1611,50 @@ begin
         end if;
     end if;
 
-    v_again := sales_internal.pgt_grants_on(p_stream_table);
-    begin
-        perform sales_internal.pgt_drop_stream_table(p_stream_table);
-    exception when dependent_objects_still_exist then
-        get stacked diagnostics v_detail = pg_exception_detail;
-        perform sales_internal.pgt_raise_dependents(p_stream_table, v_detail);
-    end;
-    perform sales_internal.pgt_attach_stream_table(p_stream_table);
-    if exists (select from sales_internal.pgt_source_config s where s.source = p_stream_table and s.change_log is not null) then
-        perform sales_internal.pgt_attach_log(p_stream_table);
-    end if;
-    foreach v_each in array v_again loop
-        execute v_each;
-    end loop;
-    update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
-end;
-$function$;
-
--- Sets the rows of a stream table aside, so that a new definition is filled beside them: readers see the old rows until pgt_swap replaces
--- them.
--- Reads pgt_stream_table_config; writes pgt_stream_table_state and the tables of its rows.
---
--- Views of users on it are not dropped: the error names them, before anything is computed.
-create function sales_internal.pgt_set_aside(p_stream_table text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    c            sales_internal.pgt_stream_table_config;
-    v_table      text;
-    v_dependents text;
-    v_index      regclass;
-begin
-    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    v_table := format('%I.%I', c.pgt_schema, c.pgt_name);
-    update sales_internal.pgt_stream_table_state s
-    set refit = false, remake = false, seen = null, own_xid = null, own_no = null
-    where s.stream_table = p_stream_table;
-    -- Objects that depend on the view, besides its own rule and type.
+    -- Objects of users that depend on the view, besides its own rule and type, are not dropped.
     select string_agg(distinct pg_describe_object(d.classid, d.objid, 0), ', ')
     into v_dependents
     from pg_depend d
     left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-    where d.refclassid = 'pg_class'::regclass
-      and d.refobjid = to_regclass(v_table)
-      and d.deptype = 'n'
-      and r.ev_class is distinct from d.refobjid;
+    where d.refclassid = 'pg_class'::regclass and d.refobjid = to_regclass(v_view) and d.deptype = 'n' and r.ev_class is distinct from
+        d.refobjid;
     if v_dependents is not null then
-        perform sales_internal.pgt_raise_dependents(p_stream_table, v_dependents);
+        raise exception using
+            errcode = '2BP01',
+            message = format('stream table %s must be made anew, as its definition or types of what it reads changed, but other objects '
+                'depend on it: drop them, refresh it, and create them again',
+                p_stream_table),
+            detail = v_dependents,
+            hint = 'Drop them, refresh it, and create them again.';
     end if;
-    if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_table) then
-        execute format('alter table %s rename to %I', c.rows_table::regclass, (parse_ident(c.old_rows_table))[2]);
-        for v_index in
-            select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.old_rows_table)
-        loop
-            execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
-        end loop;
+    if p_aside then
+        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_view) then
+            for v_index in select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.rows_table) loop
+                execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
+            end loop;
+            execute format('alter table %s rename to %I', c.rows_table::regclass, (parse_ident(c.old_rows_table))[2]);
+        else
+            perform sales_internal.pgt_drop_own(c.rows_table); -- no view shows it
+        end if;
+        perform sales_internal.pgt_attach_stream_table(p_stream_table);
     else
-        perform sales_internal.pgt_drop_own(c.rows_table); -- no view shows it
+        perform sales_internal.pgt_recreate(p_stream_table, true);
     end if;
-    perform sales_internal.pgt_attach_stream_table(p_stream_table);
+    perform sales_internal.pgt_attach_source(s.source) from sales_internal.pgt_source_config s where s.source = p_stream_table;
+    update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
 end;
 $function$;
 
--- Shows the new rows of a stream table instead of the old ones, once they are filled. Waits two seconds at most for readers of the old
--- ones.
--- Reads pgt_stream_table_state; writes the view of the stream table and the table of its old rows.
+-- Shows the new rows of a stream table instead of the old ones. Waits two seconds at most for readers of the old ones.
+-- Writes the view of the stream table and the table of its old rows.
 create function sales_internal.pgt_swap(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
     set lock_timeout = '2s'
 as $function$
-declare
-    c       sales_internal.pgt_stream_table_config;
-    v_again text[];
-    v_each  text;
 begin
-    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    if to_regclass(c.old_rows_table) is null
-        or not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.seen is not null)
-    then
-        return;
-    end if;
-    v_again := sales_internal.pgt_grants_on(p_stream_table);
-    perform sales_internal.pgt_drop_own(format('%I.%I', c.pgt_schema, c.pgt_name));
-    perform sales_internal.pgt_drop_own(c.old_rows_table);
-    perform sales_internal.pgt_attach_stream_table(p_stream_table);
-    foreach v_each in array v_again loop
-        execute v_each;
-    end loop;
+    perform sales_internal.pgt_recreate(p_stream_table, false);
 exception when lock_not_available or deadlock_detected then
     raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
 end;
@@ -2150,11 +1790,8 @@ begin
 end;
 $function$;
 
--- Refreshes a stream table, by its changes if it can, and notes the refresh.
--- Reads pgt_stream_table_config, change logs; reads and writes pgt_stream_table_state; writes pgt_refresh_history and what the apply and
--- recompute functions write.
---
--- p_always: note it even if nothing changed.
+-- Refreshes a stream table, by its changes if it can, and notes the refresh if something changed or p_always is true.
+-- Reads pgt_stream_table_config, pgt_stream_table_state; writes pgt_refresh_history, and what the apply and recompute functions write.
 create function sales_internal.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint,
     out deleted bigint)
     language plpgsql
@@ -2163,7 +1800,8 @@ as $function$
 declare
     c         sales_internal.pgt_stream_table_config;
     v_started timestamptz := clock_timestamp();
-    v_reason  text;
+    v_refit   boolean;
+    v_reason  text; -- to recompute it
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     refresh_id := gen_random_uuid();
@@ -2171,22 +1809,22 @@ begin
         mode := c.effective_mode;
         select r.inserted, r.deleted into inserted, deleted from sales_internal.pgt_refresh_immediate(c) r;
     else
-    -- A source was altered, or a user dropped the table of the rows.
-    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.refit)
-        or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null
-    then
-        perform sales_internal.pgt_fit_stream_table(p_stream_table);
-    end if;
-    select case
-        when c.apply_function is null then c.effective_reason
-        when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
-        when s.seen is null then 'what it has seen is not known any more'
-        when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
-    end
-    into v_reason
+    -- To be created again where a source was altered, or a user dropped the table of the rows.
+    select s.refit or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null,
+           case
+               when c.apply_function is null then c.effective_reason
+               when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
+               when s.seen is null then 'what it has seen is not known any more'
+               when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
+           end
+    into v_refit, v_reason
     from sales_internal.pgt_stream_table_state s
     where s.stream_table = p_stream_table
     for update;
+    if v_refit then
+        perform sales_internal.pgt_fit_stream_table(p_stream_table);
+        v_reason := coalesce(v_reason, case when c.apply_function is not null then 'what it has seen is not known any more' end);
+    end if;
     if v_reason is null and (c.recompute_share is not null or c.fuse is not null) then
         v_reason := sales_internal.pgt_full_reason(c);
     end if;
@@ -2230,10 +1868,11 @@ as $function$
     where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
 $function$;
 
--- Refreshes a stream table if that is due. An error is noted, and the third in a row suspends it.
+-- Refreshes a stream table if that is due. Notes an error; the third in a row suspends the stream table.
 -- Reads and writes pgt_stream_table_state, pgt_refresh_history; writes what pgt_refresh writes.
 --
--- p_now: even if it is not due; then an error reports what another session prevents.
+-- p_now: even if it is not due, and an error where another session prevents it, as those that are refreshed together must not go on without
+-- it.
 create function sales_internal.pgt_tick(p_stream_table text, p_now boolean)
     returns void
     language plpgsql
@@ -2244,10 +1883,11 @@ declare
     v_table   record;
     v_fit     boolean;
     v_problem text;
+    v_state   text;
     v_limit   interval;
     v_again   boolean := false;
 begin
-    select c.effective_mode, c.pgt_schema, c.pgt_name, c.fuse, c.not_null
+    select c.effective_mode, c.pgt_schema, c.pgt_name, s.logged
     into v_table
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
@@ -2257,89 +1897,67 @@ begin
     if not found then
         return;
     end if;
-    -- Before the row of the state, as sessions that alter a source and then refresh lock them in this order.
     begin
+        -- Before the row of the state, as sessions that alter a source and then refresh lock them in this order.
         v_fit := sales_internal.pgt_sources_fit(p_stream_table, false);
-    exception when lock_not_available then
-        if p_now then
-            raise;
-        end if;
-        return; -- another session is altering a source; the next tick looks again
-    end;
-    if p_now then
-        -- Stream tables that are refreshed together must not go on without one that another session has.
-        perform
-        from sales_internal.pgt_stream_table_state s
-        where s.stream_table = p_stream_table and s.suspended_at is null
-        for update nowait;
-    else
         perform
         from sales_internal.pgt_stream_table_state s
         join sales_internal.pgt_stream_table_config c using (stream_table)
         where s.stream_table = p_stream_table and s.suspended_at is null and
-            (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit)
-        for update of s skip locked;
-    end if;
-    if not found then
-        return;
-    end if;
-    if not v_fit then
-        select t.last_error
-        into v_problem
-        from sales.pgt_stream_tables t
-        where t.pgt_schema = v_table.pgt_schema and t.pgt_name = v_table.pgt_name;
-        -- Noted once, and never suspended: it goes on by itself when the source is repaired.
-        if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct
-            from v_problem) then
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values (p_stream_table, v_started, v_table.effective_mode, left(v_problem, 1000));
-            raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
+            (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and
+            s.refit))
+        for update of s nowait;
+    exception when lock_not_available then
+        if p_now then
+            raise;
         end if;
-        update sales_internal.pgt_stream_table_state s
-        set checked_at = v_started, consecutive_errors = 1, last_error = v_problem
-        where s.stream_table = p_stream_table;
-        return;
-    end if;
-    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.logged) then
+        return; -- another session alters a source or refreshes the stream table: the next tick
+    end;
+    if not found or v_fit and v_table.logged then
         return; -- pgt_fill_immediate() fills it
     end if;
-    loop
+    while v_fit loop
         begin
             perform sales_internal.pgt_refresh(p_stream_table, false);
             update sales_internal.pgt_stream_table_state s set checked_at = v_started where s.stream_table = p_stream_table;
+            return;
         exception when serialization_failure or deadlock_detected or lock_not_available then
             if p_now then
                 raise;
             end if;
-            -- Another session refreshed it: the next tick tries again.
+            return; -- another session refreshed it: the next tick
         when query_canceled or others then
-            if sqlstate = '57014' then
-                v_limit := sales_internal.pgt_time_was_up();
-                if v_limit is null or v_again then
-                    raise; -- a user cancelled it
-                end if;
-                -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
-                v_again := clock_timestamp() < v_started + v_limit / 2;
-                continue when v_again;
+            v_limit := case when sqlstate = '57014' then sales_internal.pgt_time_was_up() end;
+            if sqlstate = '57014' and (v_limit is null or v_again) then
+                raise; -- a user cancelled it
             end if;
+            -- If others had most of the time, it is not to blame, and tried again: after a timeout nothing is limited any more.
+            v_again := clock_timestamp() < v_started + v_limit / 2;
+            v_state := sqlstate;
             v_problem := left(sqlerrm, 1000);
-            if sqlstate = '23502' and array_remove(v_table.not_null, '__mult') <> '{}' then
-                v_problem := v_problem
-                    || '. It was NOT NULL where it comes from when this was generated: make it so again, or change the spec or its DDL, '
-                        'generate and apply.';
-            end if;
-            insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
-            values (p_stream_table, v_started, v_table.effective_mode, v_problem);
-            update sales_internal.pgt_stream_table_state s
-            set checked_at = v_started,
-                consecutive_errors = s.consecutive_errors + 1,
-                last_error = v_problem,
-                suspended_at = case when s.consecutive_errors >= 2 or sqlstate = 'SLR02' then clock_timestamp() end
-            where s.stream_table = p_stream_table;
-            raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
         end;
-        exit;
+        exit when v_again is not true;
     end loop;
+
+    if not v_fit then
+        select t.last_error into v_problem from sales.pgt_stream_tables t where (t.pgt_schema, t.pgt_name) =
+            (v_table.pgt_schema, v_table.pgt_name);
+    end if;
+    -- A problem of a source is noted once and never suspends: the stream table goes on by itself when the source is repaired.
+    if v_fit or exists (
+        select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from
+            v_problem
+    ) then
+        insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
+        values (p_stream_table, v_started, v_table.effective_mode, left(v_problem, 1000));
+        raise warning using message = format('stream table %s: %s', p_stream_table, v_problem);
+    end if;
+    update sales_internal.pgt_stream_table_state s
+    set checked_at = v_started,
+        consecutive_errors = case when v_fit then s.consecutive_errors else 0 end + 1,
+        last_error = v_problem,
+        suspended_at = case when v_fit and (s.consecutive_errors >= 2 or v_state = 'SLR02') then clock_timestamp() end
+    where s.stream_table = p_stream_table;
 end;
 $function$;
 
@@ -2359,35 +1977,6 @@ begin
 end;
 $function$;
 
--- Refreshes a stream table, by its name in the catalog, and before it those that it reads. Returns what refresh_stream_table does, and how
--- many rows changed in all of them.
--- Reads and writes everything of the stream table.
-create function sales_internal.pgt_refresh_in_order(p_stream_table text)
-    returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint, changed bigint)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-declare
-    v_tables  text[];
-    v_table   text;
-begin
-    select c.upstream || c.stream_table
-    into v_tables
-    from sales_internal.pgt_stream_table_config c
-    where c.stream_table = p_stream_table;
-    changed := 0;
-    foreach v_table in array v_tables loop
-        perform sales_internal.pgt_require_sources(v_table);
-        select r.*
-        into refresh_id, mode, inserted, deleted
-        from sales_internal.pgt_refresh(v_table, v_table = p_stream_table) r;
-        changed := changed + inserted + deleted;
-    end loop;
-    return next;
-end;
-$function$;
-
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
 create function sales.refresh_stream_table(p_name text)
@@ -2395,6 +1984,10 @@ create function sales.refresh_stream_table(p_name text)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+#variable_conflict use_column
+declare
+    v_name   text := sales_internal.pgt_stream_table(p_name);
+    v_table  text;
 begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
     lock table sales_internal.pgt_stream_table_state in access share mode;
@@ -2403,8 +1996,12 @@ begin
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    return query select r.refresh_id, r.mode, r.inserted, r.deleted from
-        sales_internal.pgt_refresh_in_order(sales_internal.pgt_stream_table(p_name)) r;
+    foreach v_table in array (select c.upstream || c.stream_table from sales_internal.pgt_stream_table_config c where c.stream_table =
+        v_name) loop
+        perform sales_internal.pgt_require_sources(v_table);
+        select r.* into refresh_id, mode, inserted, deleted from sales_internal.pgt_refresh(v_table, v_table = v_name) r;
+    end loop;
+    return next;
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is
@@ -2450,14 +2047,8 @@ $procedure$;
 -- Reads pgt_stream_tables.
 create function sales.pgt_status()
     returns table (
-    pgt_name text,
-    status text,
-    effective_mode text,
-    schedule text,
-    staleness interval,
-    consecutive_errors integer,
-    last_error text
-)
+        pgt_name text, status text, effective_mode text, schedule text, staleness interval, consecutive_errors integer, last_error text
+    )
     language sql
     stable
     set search_path = pg_catalog, pg_temp
@@ -2472,15 +2063,9 @@ comment on function sales.pgt_status() is
 -- Reads pgt_refresh_history.
 create function sales.get_refresh_history(p_name text, p_limit integer default 20)
     returns table (
-    refresh_id uuid,
-    started_at timestamptz,
-    finished_at timestamptz,
-    mode text,
-    reason text,
-    inserted bigint,
-    deleted bigint,
-    error text
-)
+        refresh_id uuid, started_at timestamptz, finished_at timestamptz, mode text, reason text, inserted bigint, deleted bigint, error
+            text
+    )
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
@@ -2508,34 +2093,34 @@ $function$;
 comment on function sales.get_refresh_history(text, int4) is
     'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
 
--- Lists the change logs that a stream table follows, with the number of their rows that it has not seen; null if it has seen nothing and
--- will be recomputed.
--- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs.
-create function sales_internal.pgt_waiting_of(p_stream_table text)
-    returns table (source text, log text, waiting bigint)
+-- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not seen; null if it will be
+-- recomputed.
+-- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
+create function sales_internal.pgt_waiting(p_stream_table text default null)
+    returns table (stream_table text, source text, log text, waiting bigint)
     language plpgsql
     stable
+    security definer
     set search_path = pg_catalog, pg_temp
 as $function$
+#variable_conflict use_column
 declare
-    v_log record;
+    v_log regclass;
 begin
-    for v_log in
-        select s.source, s.change_log, to_regclass(s.change_log) as relation, t.seen is not null as filled
+    for stream_table, source, log, v_log in
+        select c.stream_table, s.source, (
+                   select string_agg(case when p.part ~ '^"|\.' then quote_ident(p.part) else p.part end, '.' order by p.place)
+                   from unnest(parse_ident(s.change_log)) with ordinality p (part, place)
+               ), case when t.seen is not null then to_regclass(s.change_log) end
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state t using (stream_table)
         cross join unnest(c.follows) with ordinality f (source, place)
         join sales_internal.pgt_source_config s on s.source = f.source
-        where c.stream_table = p_stream_table and c.effective_mode = 'differential'
-        order by f.place
+        where c.effective_mode = 'differential' and (p_stream_table is null or c.stream_table = p_stream_table)
+        order by c.refresh_order, f.place
     loop
-        source := v_log.source;
-        log := (
-            select string_agg(case when p.part ~ '^"|\.' then quote_ident(p.part) else p.part end, '.' order by p.place)
-            from unnest(parse_ident(v_log.change_log)) with ordinality p (part, place)
-        );
         waiting := null;
-        if v_log.filled and v_log.relation is not null then
+        if v_log is not null then
             execute format(
                 'select count(*)
                 from %s c, %I.pgt_stream_table_state f
@@ -2544,36 +2129,17 @@ begin
           and not case
               when c.__xid = f.own_xid then c.__no <= f.own_no
               else pg_visible_in_snapshot(c.__xid, f.seen)
-          end', v_log.relation, 'sales_internal')
+          end', v_log, 'sales_internal')
             into waiting
-            using p_stream_table;
+            using stream_table;
         end if;
         return next;
     end loop;
 end;
 $function$;
 
--- How many rows of change logs each stream table has not seen, by log; null if it will be recomputed.
--- Reads pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows that it may not read.
-create function sales_internal.pgt_waiting()
-    returns table (stream_table text, source text, log text, waiting bigint)
-    language plpgsql
-    stable
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return query
-        select c.stream_table, w.source, w.log, w.waiting
-        from sales_internal.pgt_stream_table_config c
-        cross join lateral sales_internal.pgt_waiting_of(c.stream_table) w
-        order by c.refresh_order;
-end;
-$function$;
-
--- How a stream table is kept up to date, and where it stands, line by line.
--- Reads pgt_stream_table_config, pgt_stream_table_state and the change logs, with its owner's rights: who monitors may count rows
--- that it may not read.
+-- Describes how a stream table is kept up to date, and its state, line by line.
+-- Reads the catalog and the change logs, with its owner's rights: who monitors may count rows that it may not read.
 create function sales.explain_st(p_name text)
     returns setof text
     language plpgsql
@@ -2585,58 +2151,50 @@ declare
     v_name text := sales_internal.pgt_stream_table(p_name);
 begin
     return query
-        select l.line
-        from sales_internal.pgt_stream_table_config c
-        cross join lateral (
-            select unnest(array[
-                'stream table: ' || c.stream_table,
-                'from: ' || c.spec_path || ' in the spec',
-                'query:'
-            ])
-            union all
-            select '    ' || q.line from regexp_split_to_table(rtrim(c.query, E'\n'), E'\n') q (line)
-            union all
-            select unnest(array[
-                'refresh mode: ' || c.refresh_mode || ', in effect ' || c.effective_mode || coalesce(': ' || c.effective_reason, ''),
-                'strategy: ' || c.strategy || ': ' || case c.strategy
-                    when 'merge_rows' then 'the rows by which the query changes are added and taken away'
-                    when 'merge_groups' then 'what their rows change is added to the stored groups'
-                end,
-                'schedule: ' || coalesce('calculated: ' || c.calculated, c.schedule),
-                'reads: ' || array_to_string(c.reads, ', '),
-                'stored in: ' || array_to_string(parse_ident(c.rows_table), '.')
-            ])
-        ) l (line)
-        where c.stream_table = v_name;
-    return query
-        select 'follows ' || w.source || ': log ' || w.log || ', ' || case
-                   when w.waiting is null then 'not needed until it is filled'
-                   when w.waiting = 1 then '1 row waits'
-                   else w.waiting || ' rows wait'
-               end
-        from sales_internal.pgt_waiting_of(v_name) w;
-    return query
-        select l.line
-        from sales_internal.pgt_stream_table_config c
-        join sales.pgt_stream_tables t on t.pgt_schema = c.pgt_schema and t.pgt_name = c.pgt_name
-        join sales_internal.pgt_stream_table_state s on s.stream_table = c.stream_table
-        cross join unnest(array[
+    select l.line
+    from sales_internal.pgt_stream_table_config c
+    join sales.pgt_stream_tables t on t.pgt_schema = c.pgt_schema and t.pgt_name = c.pgt_name
+    join sales_internal.pgt_stream_table_state s on s.stream_table = c.stream_table
+    cross join unnest(
+        array['stream table: ' || c.stream_table, 'from: ' || c.spec_path || ' in the spec', 'query:']
+        || array(select '    ' || q.line from regexp_split_to_table(rtrim(c.query, e'\n'), e'\n') q (line))
+        || array[
+            'refresh mode: ' || c.refresh_mode || ', in effect ' || c.effective_mode || coalesce(': ' || c.effective_reason, ''),
+            'strategy: ' || c.strategy || ': ' || case c.strategy
+                when 'merge_rows' then 'the rows by which the query changes are added and taken away'
+                when 'merge_groups' then 'what their rows change is added to the stored groups'
+            end,
+            'schedule: ' || coalesce('calculated: ' || c.calculated, c.schedule),
+            'reads: ' || array_to_string(c.reads, ', '),
+            'stored in: ' || array_to_string(parse_ident(c.rows_table), '.')
+        ]
+        || array(
+            select 'follows ' || w.source || ': log ' || w.log || ', ' || case
+                       when w.waiting is null then 'not needed until it is filled'
+                       when w.waiting = 1 then '1 row waits'
+                       else w.waiting || ' rows wait'
+                   end
+            from sales_internal.pgt_waiting(v_name) w
+        )
+        || array[
             'status: ' || t.status || coalesce(' since ' || t.suspended_at, '') ||
                 coalesce(', ' || nullif(t.consecutive_errors, 0) || ' errors in a row', ''),
             'last error: ' || t.last_error,
             'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
-        ]) l (line)
-        where c.stream_table = v_name and l.line is not null;
-    return query
-        select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-        from sales_internal.pgt_stream_table_config c
-        join pg_index i on i.indrelid = to_regclass(c.rows_table)
-        where c.stream_table = v_name
-        order by i.indexrelid::regclass::text;
+        ]
+        || array(
+            select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
+            from pg_index i
+            where i.indrelid = to_regclass(c.rows_table)
+            order by i.indexrelid::regclass::text
+        )
+    ) with ordinality l (line, no)
+    where c.stream_table = v_name and l.line is not null
+    order by l.no;
 end;
 $function$;
 comment on function sales.explain_st(text) is
-    'How a stream table is kept up to date, and where it stands, line by line. (Sluice: sales in sales)';
+    'Describes how a stream table is kept up to date, and its state, line by line. (Sluice: sales in sales)';
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
 -- Writes pgt_stream_table_state; notifies pg_trickle_alert.
@@ -2657,36 +2215,31 @@ $function$;
 comment on function sales.resume_stream_table(text) is
     'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
--- The statement that compares a stream table with its query. It returns the numbers of rows missing and extra as an array: of nulls if the
--- next refresh recomputes the stream table whatever it holds, and null itself if rows of its change logs are waiting.
+-- Returns the statement that compares a stream table with its query. Its result is an array of the numbers of rows missing and extra; with
+-- nulls if
+-- the next refresh recomputes the stream table in any case; and null itself if $1 is true and rows of its change logs are waiting.
 -- Reads pgt_stream_table_config and the columns of the stream table.
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
--- p_waiting: whether rows of its change logs may wait; false to compare the stream table as it is.
-create function sales_internal.pgt_comparison(p_relation regclass, p_waiting boolean)
+create function sales_internal.pgt_comparison(c sales_internal.pgt_stream_table_config)
     returns text
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_name   text;
-    v_query  text;
-    v_type   regtype;
-    v_names  text[] := array[]::text[];
-    v_values text := '';
+    v_relation regclass := to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name));
+    v_type     regtype;
+    v_names    text[] := array[]::text[];
+    v_values   text := '';
 begin
-    select c.stream_table, c.query
-    into v_name, v_query
-    from sales_internal.pgt_stream_table_config c
-    where to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) = p_relation;
-    if not found then
-        return 'select array[null, null]::bigint[]'; -- the relation is gone
+    if v_relation is null then
+        return 'select array[null, null]::bigint[]';
     end if;
     for v_type in
         select a.atttypid::regtype
         from pg_attribute a
-        where a.attrelid = p_relation and a.attnum > 0 and not a.attisdropped
+        where a.attrelid = v_relation and a.attnum > 0 and not a.attisdropped
         order by a.attnum
     loop
         v_names := v_names || format('c%s', cardinality(v_names) + 1);
@@ -2704,39 +2257,34 @@ select case
         from sales_internal.pgt_stream_table_state s
         where s.stream_table = %1$L and (s.seen is null or s.refit or s.remake or s.logged or s.unkeyed <> '{}')
     ) then array[null, null]::bigint[]
-    when not exists (%2$s) then (
+    when not ($1 and exists (select from sales_internal.pgt_waiting(%1$L) w where w.waiting > 0)) then (
         select array[coalesce(sum(d.n) filter (where d.n > 0), 0), coalesce(-sum(d.n) filter (where d.n < 0), 0)]::bigint[]
         from (
             select sum(u.m) as n
             from (
-                select 1 as m%3$s from (
-%4$s
-                ) q%5$s
+                select 1 as m%2$s from (
+%3$s
+                ) q%4$s
                 union all
-                select -1%3$s from %6$s r%5$s
-            ) u%7$s
+                select -1%2$s from %5$s r%4$s
+            ) u%6$s
             having sum(u.m) <> 0
         ) d
     )
 end$sql$,
-        v_name,
-        case when p_waiting then format('select from %I.pgt_waiting_of(%L) w where w.waiting > 0', 'sales_internal', v_name) else
-            'select where false' end,
-        v_values,
-        v_query,
-        ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
-        p_relation,
+        c.stream_table, v_values, c.query, ' (' || nullif(array_to_string(v_names, ', '), '') || ')', v_relation,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''));
 end;
 $function$;
 
--- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and how
--- many it has too many.
+-- Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns the numbers of rows missing and
+-- extra.
 -- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
 --
 -- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session
--- refreshes this stream table. In full mode there is no change log, and rows that the next refresh would add or remove count. Both numbers
--- are null if the next refresh recomputes the stream table whatever it holds, as after TRUNCATE of a source or before it is filled.
+-- refreshes this
+-- stream table. Without change logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any
+-- case.
 create function sales.check_stream_table(p_name text)
     returns table (missing bigint, extra bigint)
     language plpgsql
@@ -2748,54 +2296,49 @@ create function sales.check_stream_table(p_name text)
     set bytea_output = hex
 as $function$
 declare
-    v_name     text := sales_internal.pgt_stream_table(p_name);
-    v_relation regclass;
-    v_apply    name; -- applies what waits
-    v_counts   bigint[];     -- null as long as changes wait
-    v_merged   boolean;
-    v_hint     text;
-    v_until    timestamptz := clock_timestamp() + interval '10 seconds';
+    v_name    text := sales_internal.pgt_stream_table(p_name);
+    c         sales_internal.pgt_stream_table_config;
+    v_compare text;
+    v_counts  bigint[]; -- null as long as changes wait
+    v_applied boolean;
+    v_hint    text;
+    v_until   timestamptz := clock_timestamp() + interval '10 seconds';
 begin
     perform sales_internal.pgt_check_origin();
-    select to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)), c.apply_function
-    into v_relation, v_apply
-    from sales_internal.pgt_stream_table_config c
-    where c.stream_table = v_name;
-
-    execute sales_internal.pgt_comparison(v_relation, v_apply is not null) into v_counts;
+    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = v_name;
+    v_compare := sales_internal.pgt_comparison(c);
+    execute v_compare into v_counts using c.apply_function is not null;
     while v_counts is null loop
         begin
-            -- In READ COMMITTED the comparison has a later snapshot than the merge: it tells if others committed changes in between.
+            -- In READ COMMITTED the comparison has a later snapshot than the apply function: it tells if others committed changes in
+            -- between.
             while v_counts is null loop
                 if clock_timestamp() > v_until then
                     raise exception using
                         errcode = '55000',
                         message = format('stream table %s cannot be compared: its sources change too fast', v_name),
-                        detail = 'For 10 seconds, changes were committed between each merge and the comparison.',
+                        detail = 'For 10 seconds, changes were committed between applying others and the comparison.',
                         hint = 'Call it in a transaction that is REPEATABLE READ.';
                 end if;
-                v_merged := false;
-                perform
-                from sales_internal.pgt_stream_table_state s
-                where s.stream_table = v_name and s.seen is not null
-                for update;
+                v_applied := false;
+                perform from sales_internal.pgt_stream_table_state s where s.stream_table = v_name and s.seen is not null for update;
                 exit when not found; -- it is to be recomputed since
-                execute format('select from %I.%I()', 'sales_internal', v_apply);
-                v_merged := true;
-                execute sales_internal.pgt_comparison(v_relation, v_apply is not null) into v_counts;
+                execute format('select from %I.%I()', 'sales_internal', c.apply_function);
+                v_applied := true;
+                execute v_compare into v_counts using true;
             end loop;
-            raise exception using errcode = 'SLR03', message = 'roll back the merge';
+            raise exception using errcode = 'SLR03', message = 'roll back what was applied';
         exception
             when sqlstate 'SLR03' then
                 null;
             when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
-                if v_merged then
+                if v_applied then
                     raise; -- the query fails
                 end if;
                 get stacked diagnostics v_hint = pg_exception_hint;
                 if sqlstate = 'SLR01' and v_hint <> '' then
                     -- It lacks rows that changes are about. Without these changes, it can only be compared as it is.
-                    execute sales_internal.pgt_comparison(v_relation, false) into v_counts;
+                    execute v_compare into v_counts using false;
                 elsif sqlerrm <> 'many changes came at once' then
                     v_counts := array[null, null]; -- a refresh would recompute it, too
                 end if;
@@ -2805,8 +2348,8 @@ begin
 end;
 $function$;
 comment on function sales.check_stream_table(text) is
-    'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns how many rows it lacks and '
-    'how many it has too many. (Sluice: sales in sales)';
+    'Compares a stream table with its query, in one snapshot and as of the changes that it has seen; returns the numbers of rows missing '
+    'and extra. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
@@ -2816,24 +2359,17 @@ create function sales_internal.pgt_stream_table_alert()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_type   text := case
+    v_type text := case
         when old.suspended_at is null and new.suspended_at is not null then 'auto_suspended'
         when old.suspended_at is not null and new.suspended_at is null then 'resumed'
         when old.consecutive_errors = 0 then 'refresh_failed'
         when new.last_refresh_at is distinct from old.last_refresh_at then 'refresh_completed'
         else 'resumed' -- errors were forgotten, which is not yet success
     end;
-    v_errors integer := greatest(old.consecutive_errors, new.consecutive_errors);
-    v_error  text := coalesce(new.last_error, old.last_error);
-    v_alert  text;
 begin
-    v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error', v_error)::text;
-    -- A notification holds less than 8000 bytes.
-    if octet_length(v_alert) > 7900 then
-        v_alert := jsonb_build_object('type', v_type, 'stream_table', new.stream_table, 'errors', v_errors, 'error',
-            left(v_error, 500))::text;
-    end if;
-    perform pg_notify('pg_trickle_alert', v_alert);
+    perform pg_notify('pg_trickle_alert', jsonb_build_object(
+        'type', v_type, 'stream_table', new.stream_table, 'errors', greatest(old.consecutive_errors, new.consecutive_errors),
+        'error', left(coalesce(new.last_error, old.last_error), 1000))::text); -- less than 8000 bytes, whatever is escaped
     return null;
 end;
 $function$;
@@ -2890,14 +2426,15 @@ end;
 $function$;
 
 -- They run with their owner's rights, so not everybody may call them.
-revoke execute on function sales_internal.pgt_waiting(), sales.explain_st(text) from public;
+revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(text) from public;
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
--- Deletes from the change logs what every stream table has seen, once in ten seconds; returns how many rows that were.
--- Reads and writes pgt_stream_table_state; writes the logs.
+-- Deletes from the change logs the rows that every stream table has seen, once in ten seconds; returns their number.
+-- Reads and writes pgt_stream_table_state; writes the logs. Notes an error with its task.
 --
--- A stream table that has seen nothing needs no log, as it will be recomputed. One that has been suspended for an hour becomes like that,
--- so that it does not keep the logs for ever. An error is noted with the task, and keeps nothing else from being done.
+-- A stream table that has seen nothing needs no log, as it will be recomputed. One that has been suspended for an hour gives up its
+-- frontier, so that
+-- it does not keep the logs for ever.
 create function sales_internal.pgt_prune()
     returns bigint
     language plpgsql
@@ -2905,6 +2442,7 @@ create function sales_internal.pgt_prune()
 as $function$
 declare
     v_log    regclass;
+    v_floor  xid8;
     v_unseen text[];
     v_rows   bigint;
     v_total  bigint := 0::bigint;
@@ -2929,34 +2467,23 @@ begin
             where s.stream_table = any (array(
                 select u.stream_table
                 from sales_internal.pgt_stream_table_state u
-                where u.stream_table in (select c.stream_table from sales_internal.pgt_stream_table_config c where c.effective_mode =
-                    'differential')
-                  and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
-                for update skip locked
+                join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
+                where c.effective_mode = 'differential' and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
+                for update of u skip locked
             ))
             returning s.stream_table
         )
-        select array_agg(u.stream_table) into v_unseen from unseen u;
+        select coalesce(array_agg(u.stream_table), '{}') into v_unseen from unseen u;
+        -- A transaction below the oldest that a frontier does not show is below all of them.
+        select case when bool_and(s.seen is not null or s.stream_table = any (v_unseen)) then (array_agg(o.xid order by o.xid))[1] end
+        into v_floor
+        from sales_internal.pgt_stream_table_state s
+        join sales_internal.pgt_stream_table_config c using (stream_table)
+        cross join pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot())) o (xid)
+        where c.effective_mode = 'differential';
         for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null
             loop
-            -- A transaction below the oldest that a frontier does not show is below all of them.
-            execute format(
-                'delete from %1$s c
-                where c.__xid < (
-                    select pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                    from %2$I.pgt_stream_table_state s
-                    join %2$I.pgt_stream_table_config t using (stream_table)
-                    where t.effective_mode = ''differential''
-                    order by pg_snapshot_xmin(coalesce(s.seen, pg_current_snapshot()))
-                    limit 1
-                )
-                  and not exists (
-                    select
-                    from %2$I.pgt_stream_table_state s
-                    join %2$I.pgt_stream_table_config t using (stream_table)
-                    where t.effective_mode = ''differential'' and s.seen is null and s.stream_table <> all ($1)
-                )', v_log, 'sales_internal')
-            using coalesce(v_unseen, '{}');
+            execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
             get diagnostics v_rows = row_count;
             v_total := v_total + v_rows;
         end loop;
@@ -2973,7 +2500,7 @@ end;
 $function$;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Creates what stands on users' tables, and inserts rows that a dump keeps.
 -- Writes pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -3018,7 +2545,7 @@ begin
       and (p_fill or not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and
           f.seen is not null));
     if found then
-        update sales_internal.pgt_source_state s set shape = null, look = null where s.source in ('public.orders');
+        update sales_internal.pgt_source_state s set shape = null where s.source in ('public.orders');
     end if;
     for v_table in select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
         continue when not sales_internal.pgt_sources_fit(v_table.stream_table);
@@ -3027,7 +2554,7 @@ begin
         elsif not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         elsif v_table.online then
-            perform sales_internal.pgt_set_aside(v_table.stream_table); -- a new definition: readers never see it empty
+            perform sales_internal.pgt_fit_stream_table(v_table.stream_table, true); -- a new definition: readers never see it empty
         else
             perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
             perform sales_internal.pgt_refresh(v_table.stream_table, true);
@@ -3051,10 +2578,9 @@ begin
 end;
 $function$;
 comment on function sales.attach(bool) is
-    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
-    'sales in sales)';
+    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: sales in sales)';
 
--- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
+-- Removes what extension sales made on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
@@ -3093,16 +2619,15 @@ begin
     perform sales_internal.pgt_drop_stream_table(d.stream_table)
     from (select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) d;
     perform sales_internal.pgt_drop_own(c.change_log)
-    from sales_internal.pgt_source_config c
-    where c.change_log is not null;
-    perform sales_internal.pgt_drop_own('sales_internal.absent_public_orders');
-    perform sales_internal.pgt_drop_own('sales_internal.pending_public_orders');
+    from sales_internal.pgt_source_config c;
+    drop view if exists sales_internal.absent_public_orders;
+    drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did '
-    'not make stays. (Sluice: sales in sales)';
+comment on function sales.detach() is 'Removes what extension sales made on users'' tables, so that the rest can be dropped. (Sluice: '
+    'sales in sales)';
 
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
 -- Writes stream tables and their logs, and pgt_origin.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
@@ -3130,15 +2655,14 @@ begin
         end;
     end loop;
     update sales_internal.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
     update sales_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function sales.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'sales in sales)';
+    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -3204,8 +2728,8 @@ begin
 end;
 $function$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Reads and writes everything of extension sales; notifies pg_trickle_alert.
+-- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Several sessions may run it at once: each skips what another is doing.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
 create procedure sales_internal.pgt_pass(p_commits boolean)
@@ -3242,7 +2766,7 @@ begin
 end;
 $procedure$;
 
--- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Runs one pass of background work, and commits as it goes.
 create procedure sales.tick()
     language plpgsql
 as $procedure$
@@ -3250,10 +2774,9 @@ begin
     call sales_internal.pgt_pass(true);
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
-    'passes over what another is doing. (Sluice: sales in sales)';
+comment on procedure sales.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: sales in sales)';
 
--- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function sales.tick_once()
     returns void
     language plpgsql
@@ -3263,9 +2786,10 @@ begin
     call sales_internal.pgt_pass(false);
 end;
 $function$;
-comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
+comment on function sales.tick_once() is
+    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
 
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -3292,24 +2816,28 @@ begin
 end;
 $procedure$;
 comment on procedure sales.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: sales in sales)';
+    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: sales in sales)';
 
 -- ==== Sources =============================================================================================
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
-        attach_function, triggers, always, readers
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
 ) values (
-    'public.orders', 'public', 'orders', 'table', false, true, false, array['order_id', 'customer_id', 'status', 'amount'],
+    'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
+        array['sales.large_orders', 'sales.customer_payments'],
     'sales_internal.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid',
-        'changes_public_orders_truncated'], 'changes_public_orders_capture', 'sales_internal.pending_public_orders',
-        'now_public_orders_attach',
-    array['sales_log_insert_public_orders', 'sales_log_update_public_orders', 'sales_log_delete_public_orders',
-        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders',
-        'sales_now_insert_public_orders', 'sales_now_update_public_orders', 'sales_now_delete_public_orders',
+        'changes_public_orders_truncated'], array['sales_log_insert_public_orders', 'sales_log_update_public_orders',
+        'sales_log_delete_public_orders',
+        'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders'],
+            'changes_public_orders_capture',
+    'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount'], 'pending_public_orders_xid',
+        'sales_internal.absent_public_orders', array['sales_now_insert_public_orders', 'sales_now_update_public_orders',
+        'sales_now_delete_public_orders',
         'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
-        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['sales_log_truncate_public_orders',
-            'sales_now_truncate_public_orders'], array['sales.large_orders', 'sales.customer_payments']
+        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['now_public_orders_insert', 'now_public_orders_update',
+            'now_public_orders_delete',
+        'now_public_orders_truncate', 'now_public_orders_row', 'now_public_orders_row', null, null]
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3323,16 +2851,15 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
-        attach_function, triggers, always, readers
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
 ) values (
-    'public.customers', 'public', 'customers', 'table', false, false, false, array['customer_id', 'name'],
+    'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
     'sales_internal.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
-        'changes_public_customers_truncated'], 'changes_public_customers_capture', null, null,
-    array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
+        'changes_public_customers_truncated'], array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
-        'sales_log_row_public_customers', 'sales_log_route_public_customers'], array['sales_log_truncate_public_customers'],
-            array['sales.customer_payments']
+        'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
+    null, '{}', null, null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3341,17 +2868,17 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
-        attach_function, triggers, always, readers
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
 ) values (
-    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, false, array['order_id', 'amount', 'captured_at'],
+    'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
+        array['sales.customer_payments'],
     'sales_internal.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'],
         array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'],
-        'changes_public_captured_payments_capture', null, null,
-    array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
+        array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
-        'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'],
-            array['sales_log_truncate_public_captured_payments'], array['sales.customer_payments']
+        'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'], 'changes_public_captured_payments_capture',
+    null, '{}', null, null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3361,13 +2888,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, keyed, part, columns, change_log, log_columns, log_indexes, capture, pending,
-        attach_function, triggers, always, readers
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, false, array['customer_id', 'name', 'paid'],
+    'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
+        array['sales.best_customers'],
     'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
-        'changes_sales_customer_payments_truncated'], null, null, null,
-    '{}', '{}', array['sales.best_customers']
+        'changes_sales_customer_payments_truncated'], '{}', null,
+    null, '{}', null, null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -4124,87 +3652,6 @@ as $function$
     select c.*
     from sales_internal.pending_public_orders c
     where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
-$function$;
-
--- Makes the triggers on public.orders by which stream tables in immediate mode follow it, where they are missing, and the table for what is
--- pending.
--- Writes sales_internal.pending_public_orders, public.orders.
-create function sales_internal.now_public_orders_attach()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    v_logs    boolean := exists (select from sales_internal.pgt_stream_table_state s where s.stream_table in ('sales.large_orders') and
-        s.logged);
-    v_arguments text[] := case when v_logs then array['log'] else '{}' end;
-begin
-    if to_regclass('sales_internal.pending_public_orders') is not null and not
-        sales_internal.pgt_log_fits('public.orders', 'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status',
-        'amount']::name[]) then
-        -- Those who write it have nothing pending then.
-        lock table public.orders in share row exclusive mode;
-        drop view if exists sales_internal.absent_public_orders;
-        drop table sales_internal.pending_public_orders;
-    end if;
-    if to_regclass('sales_internal.pending_public_orders') is null then
-        create table sales_internal.pending_public_orders as
-        select null::xid8 as __xid, null::bigint as __mult, sales_internal.pgt_fit(t.order_id, t.order_id, 1) as order_id,
-            sales_internal.pgt_fit(t.customer_id, t.customer_id, 1) as customer_id, sales_internal.pgt_fit(t.status, t.status, 1) as
-            status, sales_internal.pgt_fit(t.amount, t.amount, 1) as amount
-        from public.orders t
-        with no data;
-        -- A row without __mult says that a trigger of a user's wrote the table.
-        alter table sales_internal.pending_public_orders alter __xid set default pg_current_xact_id();
-        -- What other transactions left behind, dead, is not even looked at.
-        create index pending_public_orders_xid on sales_internal.pending_public_orders (__xid);
-    end if;
-    -- Stands for columns that the table has no longer: names that a row of it does not know mean these. __kept has their types.
-    create or replace view sales_internal.absent_public_orders as
-    select null::sales_internal.pending_public_orders as __kept,
-           sales_internal.pgt_gone(p.order_id, 'order_id of public.orders', 'sales.large_orders') as order_id,
-           sales_internal.pgt_gone(p.customer_id, 'customer_id of public.orders', 'sales.large_orders') as customer_id,
-           sales_internal.pgt_gone(p.status, 'status of public.orders', 'sales.large_orders') as status,
-           sales_internal.pgt_gone(p.amount, 'amount of public.orders', 'sales.large_orders') as amount
-    from (select (null::sales_internal.pending_public_orders).*) p;
-    -- With an argument more they only log; without it they keep up to date.
-    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_insert_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_insert_public_orders after insert on public.orders referencing new table as new_rows '
-            'for each statement execute function sales_internal.now_public_orders_insert(' || case when v_logs then '''log''' else '' end
-            || ')';
-    end if;
-    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_update_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_update_public_orders after update on public.orders referencing old table as old_rows '
-            'new table as new_rows for each statement execute function sales_internal.now_public_orders_update(' || case when v_logs then
-            '''log''' else '' end || ')';
-    end if;
-    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_delete_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_delete_public_orders after delete on public.orders referencing old table as old_rows '
-            'for each statement execute function sales_internal.now_public_orders_delete(' || case when v_logs then '''log''' else '' end
-            || ')';
-    end if;
-    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_truncate_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_truncate_public_orders after truncate on public.orders for each statement execute '
-            'function sales_internal.now_public_orders_truncate(' || case when v_logs then '''log''' else '' end || ')';
-        alter table public.orders enable always trigger sales_now_truncate_public_orders;
-    end if;
-    if sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_row_public_orders', v_arguments) then
-        execute 'create or replace trigger sales_now_row_public_orders after insert or update or delete on public.orders for each row '
-            'execute function sales_internal.now_public_orders_row(' || case when v_logs then '''log''' else '' end || ')';
-        alter table public.orders enable replica trigger sales_now_row_public_orders;
-    end if;
-    -- That a trigger before inserts exists is enough: without one, transition tables have rows that are routed as the statement wrote them.
-    -- They lack
-    -- generated columns then, and rows that MERGE updates look like the last one that it inserted (15.18 to 18.4).
-    if exists (select from pg_class c where c.oid = 'public.orders'::regclass and c.relkind = 'p')
-        and sales_internal.pgt_trigger_missing('public.orders'::regclass, 'sales_now_route_public_orders')
-    then
-        create trigger sales_now_route_public_orders before insert on public.orders
-            for each row when (false) execute function sales_internal.now_public_orders_row();
-        alter table public.orders enable replica trigger sales_now_route_public_orders;
-    end if;
-end;
 $function$;
 
 -- ==== Stream tables =======================================================================================
@@ -5004,4 +4451,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'c6c2aec7ef7fbb24f19f0c220b5cc0bb', 'extension');
+values ('sales', '1.0.0', 'ac44258050d49e9bd4a178f0ebe7e4ab', 'extension');

@@ -23,12 +23,11 @@ begin
         ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -73,7 +72,7 @@ $do$;
 create schema pgtrickle_internal;
 comment on schema pgtrickle_internal is 'Made by Sluice extension shop.';
 
--- The installed version of extension shop, and when it was installed: one row.
+-- The version of extension shop that is installed: one row.
 create table pgtrickle.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -81,8 +80,7 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is
-    'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
 
 -- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
@@ -113,7 +111,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings of extension shop, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table pgtrickle.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -126,8 +124,8 @@ create table pgtrickle.pgt_settings (
     end)
 );
 comment on table pgtrickle.pgt_settings is
-    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). '
-    '(Sluice: shop in pgtrickle)';
+    'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). (Sluice: shop in '
+    'pgtrickle)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
@@ -156,14 +154,13 @@ $function$;
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
--- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
 -- attached: the version, by its digest, for which attach() has run.
 create table pgtrickle_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
     attached          text,
-    seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
 
@@ -1728,7 +1725,7 @@ $function$;
 comment on function pgtrickle.inbox_status(text) is
     'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Creates what stands on users' tables, and inserts rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -1773,10 +1770,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.attach() is
-    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
-    'shop in pgtrickle)';
+    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: shop in pgtrickle)';
 
--- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
+-- Removes what extension shop made on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function pgtrickle.detach()
     returns void
@@ -1789,10 +1785,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.detach() is
-    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
-    'pgtrickle)';
+    'Removes what extension shop made on users'' tables, so that the rest can be dropped. (Sluice: shop in pgtrickle)';
 
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
 -- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
@@ -1804,15 +1799,14 @@ begin
     perform pgtrickle_internal.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
     perform pgtrickle.attach();
     update pgtrickle_internal.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
     update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'shop in pgtrickle)';
+    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -1878,8 +1872,8 @@ begin
 end;
 $function$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Reads and writes everything of extension shop; notifies pg_trickle_alert.
+-- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Several sessions may run it at once: each skips what another is doing.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
 create procedure pgtrickle_internal.pgt_pass(p_commits boolean)
@@ -1923,7 +1917,7 @@ begin
 end;
 $procedure$;
 
--- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Runs one pass of background work, and commits as it goes.
 create procedure pgtrickle.tick()
     language plpgsql
 as $procedure$
@@ -1931,11 +1925,9 @@ begin
     call pgtrickle_internal.pgt_pass(true);
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is
-    'One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing. '
-    '(Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: shop in pgtrickle)';
 
--- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function pgtrickle.tick_once()
     returns void
     language plpgsql
@@ -1946,9 +1938,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -1975,7 +1967,7 @@ begin
 end;
 $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: shop in pgtrickle)';
+    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: shop in pgtrickle)';
 
 -- ==== Inboxes =============================================================================================
 
@@ -2924,7 +2916,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '8b815aef0c6b7e7249c5705df68bd31b', 'plain');
+values ('shop', '1.0.0', '9389c98a6215cddbd29a049baefd7b91', 'plain');
 select pgtrickle.attach();
 
 commit;
