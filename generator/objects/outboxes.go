@@ -118,7 +118,7 @@ func (b *builder) madeOutbox(o render.Outbox) {
 	}
 	b.add("outbox/make.sql", o)
 	b.add("outbox/unmake.sql", o)
-	b.add("outbox/tell.sql", o)
+	b.add("outbox/publish.sql", o)
 	if o.Immediate {
 		b.add("outbox/flush.sql", o)
 	}

@@ -38,7 +38,7 @@ type Outbox struct {
 	DeltaRows, Latest, Pending                            Name // of a stream table
 	Shown, Rows, State                                    Name // the stream table, what stores it, and the table with its state
 	SearchPath                                            string
-	MakeFn, UnmakeFn, TellFn                              Name
+	MakeFn, UnmakeFn, PublishFn                           Name
 	FlushFn                                               Name // in immediate mode
 	Changed                                               []Changed
 	Publication                                           string

@@ -84,7 +84,7 @@ func (k *killers) fill() {
 	k.t.Helper()
 	conn := pgtest.Connect(k.t, k.server.DSN("postgres"))
 	for _, sql := range []string{
-		"drop schema if exists pgtrickle cascade",
+		"drop schema if exists pgtrickle, pgtrickle_internal cascade",
 		installed.Text(k.t, killersSpec).Install(generator.Plain),
 		fmt.Sprintf("insert into pgtrickle.%s (event_id, event_type, payload) select 'm' || lpad(i::text, 2, '0'), 't', '{}' from generate_series(0, %d) i", k.inbox, innocents),
 	} {

@@ -1049,29 +1049,42 @@ begin
     v_counted := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
-    execute format($sql$
-        insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
-        select $1, n.event_type, count(*) filter (where n.received_at < $2),
-               count(*) filter (where n.processed_at is not null),
-               count(*) filter (where n.processed_at is null and n.retry_count >= $3),
-               sum(pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at))
-        from %s n
-        group by n.event_type
-        $sql$, v_table)
-    using p_inbox, v_counted, v_inbox.max_retries;
-
-    -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-    if v_inbox.has_delay then
-        execute format($sql$
+    execute format($sql$
+        with counted as (
+            insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
+            select $1, i.event_type, count(*) filter (where i.received_at < $2), count(i.processed_at),
+                   count(*) filter (where i.processed_at is null and i.retry_count >= $3),
+                   sum(pgtrickle_internal.pgt_processing_us(i.received_at, i.processed_at))
+            from %1$s i
+            group by i.event_type
+        ),
+        -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
+        delayed as (
             insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-            select $1, i.event_id, i.received_at, i.available_at
-            from %s i
-            where i.processed_at is null and i.retry_count < $2 and i.available_at is not null
-            $sql$, v_table)
-        using p_inbox, v_inbox.max_retries;
-    end if;
-    execute format('select count(*) from %s i where i.received_at >= $1', v_table) into v_since using v_counted;
+            select $1, i.event_id, i.received_at, %2$s
+            from %1$s i
+            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
+        ),
+        gone as (
+            delete from pgtrickle_internal.pgt_inbox_dead d
+            where d.inbox_name = $1
+              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
+        ),
+        dead as (
+            insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+            select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+            from %1$s i
+            left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+            where i.processed_at is null and i.retry_count >= $3
+            on conflict (inbox_name, event_id, is_alert) do update
+                set dead_at = excluded.dead_at, alerted = true
+                where excluded.alerted and not d.alerted
+        )
+        select count(*) from %1$s i where i.received_at >= $2
+        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
+    into v_since
+    using p_inbox, v_counted, v_inbox.max_retries;
     insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
         p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass),
@@ -1080,23 +1093,6 @@ begin
     );
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.rescan_after)::regclass, 0, false);
-
-    execute format($sql$
-        with gone as (
-            delete from pgtrickle_internal.pgt_inbox_dead d
-            where d.inbox_name = $1
-              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
-        )
-        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
-        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-        from %1$s i
-        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
-        where i.processed_at is null and i.retry_count >= $2
-        on conflict (inbox_name, event_id, is_alert) do update
-            set dead_at = excluded.dead_at, alerted = true
-            where excluded.alerted and not d.alerted
-        $sql$, v_table)
-    using p_inbox, v_inbox.max_retries;
 end;
 $function$;
 
@@ -1113,6 +1109,7 @@ as $function$
 declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_every   interval := interval '0';
     v_now     bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
     v_hashes  bigint[];
     v_at      record;
@@ -1124,14 +1121,10 @@ declare
 begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %s in access share mode', v_table);
-    perform
-    from pgtrickle_internal.pgt_tasks t
-    where t.task = 'inbox ' || p_inbox || ': counts'
-    for update skip locked;
-    if not found then
-        return;
-    end if;
     begin
+        if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', v_every) then
+            return;
+        end if;
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
@@ -1252,9 +1245,6 @@ begin
                 );
             end if;
         end if;
-        update pgtrickle_internal.pgt_tasks t
-        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-        where t.task = 'inbox ' || p_inbox || ': counts';
     exception when others then
         update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
         raise warning using message = 'inbox ' || p_inbox || ': ' || sqlerrm;
@@ -2197,23 +2187,19 @@ create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_
 as $function$
 #variable_conflict use_column
 declare
-    v_now        timestamptz := clock_timestamp();
-    v_next       bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base       bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own        bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_low        timestamptz;
-    v_from_at    timestamptz;
-    v_from_id    text := '';
-    v_to_at      timestamptz := timestamptz 'infinity';
-    v_last_at    timestamptz;
-    v_last_id    text;
-    v_paused     boolean;
-    v_retries    boolean;
-    v_given_back boolean;
-    v_locker     xid; -- of the row that was claimed last: which transaction had locked it before
-    v_died       boolean;
-    v_count      integer := 0;
-    v_rows       integer;
+    v_now     timestamptz := clock_timestamp();
+    v_next    bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_at      record; -- where the inbox is
+    v_retries boolean;
+    v_from_at timestamptz;
+    v_from_id text := '';
+    v_to_at   timestamptz := timestamptz 'infinity';
+    v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
+    v_died    boolean;
+    v_count   integer := 0;
+    v_rows    integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2230,8 +2216,8 @@ begin
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
                      (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
                      i.event_id) is null
-           )
-    into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
+           ) as is_given_back
+    into v_at
     from (
         select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
@@ -2249,9 +2235,10 @@ begin
         order by d.no desc
         limit 1
     ) m on true;
-    if v_paused then
+    v_retries := v_at.has_retries;
+    if v_at.is_paused then
         return;
-    elsif (v_retries or v_given_back or p_total_workers is not null) and
+    elsif (v_retries or v_at.is_given_back or p_total_workers is not null) and
         (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
@@ -2286,11 +2273,12 @@ begin
 
     -- Start at the cursor, or further where many messages share one received_at. At the low watermark, if messages were given back
     -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
-    if v_from_at < v_low or v_given_back or p_total_workers is not null then
-        v_from_at := v_low;
-    elsif v_last_at >= v_from_at then
-        v_from_at := v_last_at;
-        v_from_id := v_last_id;
+    v_from_at := v_at.cursor_at;
+    if v_from_at < v_at.low_watermark or v_at.is_given_back or p_total_workers is not null then
+        v_from_at := v_at.low_watermark;
+    elsif v_at.last_at >= v_from_at then
+        v_from_at := v_at.last_at;
+        v_from_id := v_at.last_id;
     end if;
 
     for v_pass in 1..2 loop
@@ -2339,13 +2327,13 @@ begin
 
         -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
         -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-        exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
+        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
             (select r.last_value from pgtrickle_internal.order_events_rescan_after r);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
-        v_from_at := v_low;
+        v_from_at := v_at.low_watermark;
         v_from_id := '';
         if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
             p_limit := least(p_limit, greatest(v_count, 1));
@@ -2670,23 +2658,19 @@ create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id i
 as $function$
 #variable_conflict use_column
 declare
-    v_now        timestamptz := clock_timestamp();
-    v_next       bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base       bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own        bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_low        timestamptz;
-    v_from_at    timestamptz;
-    v_from_id    text := '';
-    v_to_at      timestamptz := timestamptz 'infinity';
-    v_last_at    timestamptz;
-    v_last_id    text;
-    v_paused     boolean;
-    v_retries    boolean;
-    v_given_back boolean;
-    v_locker     xid; -- of the row that was claimed last: which transaction had locked it before
-    v_died       boolean;
-    v_count      integer := 0;
-    v_rows       integer;
+    v_now     timestamptz := clock_timestamp();
+    v_next    bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_at      record; -- where the inbox is
+    v_retries boolean;
+    v_from_at timestamptz;
+    v_from_id text := '';
+    v_to_at   timestamptz := timestamptz 'infinity';
+    v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
+    v_died    boolean;
+    v_count   integer := 0;
+    v_rows    integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2703,8 +2687,8 @@ begin
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
                      (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
                      i.event_id) is null
-           )
-    into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
+           ) as is_given_back
+    into v_at
     from (
         select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
@@ -2722,9 +2706,10 @@ begin
         order by d.no desc
         limit 1
     ) m on true;
-    if v_paused then
+    v_retries := v_at.has_retries;
+    if v_at.is_paused then
         return;
-    elsif (v_retries or v_given_back or p_total_workers is not null) and
+    elsif (v_retries or v_at.is_given_back or p_total_workers is not null) and
         (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
@@ -2759,11 +2744,12 @@ begin
 
     -- Start at the cursor, or further where many messages share one received_at. At the low watermark, if messages were given back
     -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
-    if v_from_at < v_low or v_given_back or p_total_workers is not null then
-        v_from_at := v_low;
-    elsif v_last_at >= v_from_at then
-        v_from_at := v_last_at;
-        v_from_id := v_last_id;
+    v_from_at := v_at.cursor_at;
+    if v_from_at < v_at.low_watermark or v_at.is_given_back or p_total_workers is not null then
+        v_from_at := v_at.low_watermark;
+    elsif v_at.last_at >= v_from_at then
+        v_from_at := v_at.last_at;
+        v_from_id := v_at.last_id;
     end if;
 
     for v_pass in 1..2 loop
@@ -2811,13 +2797,13 @@ begin
 
         -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
         -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-        exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
+        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
             (select r.last_value from pgtrickle_internal.payments_rescan_after r);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
-        v_from_at := v_low;
+        v_from_at := v_at.low_watermark;
         v_from_id := '';
         if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
             p_limit := least(p_limit, greatest(v_count, 1));
@@ -2916,7 +2902,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '9389c98a6215cddbd29a049baefd7b91', 'plain');
+values ('shop', '1.0.0', '38b7c48271758155212253b9d815764d', 'plain');
 select pgtrickle.attach();
 
 commit;
