@@ -799,8 +799,8 @@ begin
     end loop;
     if c.absent is not null then
         -- Stands for columns that the source no longer has: a name that its row lacks is found here, and raises. __kept has their types.
-        v_statement := format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p', c.absent, c.pending,
-            (
+        foreach v_statement in array array[format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p',
+            c.absent, c.pending, (
                 select string_agg(format(', %1$I.pgt_gone(p.%2$I, %3$L, %4$L) as %2$I', 'sales_internal', n.name,
                     format('%s of %I.%I', n.name, c.source_schema, c.source_name), r.names), '' order by n.place)
                 from unnest(c.pending_columns) with ordinality n (name, place)
@@ -809,8 +809,9 @@ begin
                     from unnest(c.readers) with ordinality r (name, place)
                     join sales_internal.pgt_stream_table_config t on t.stream_table = r.name and t.effective_mode = 'immediate'
                 ) r
-            ), c.pending);
-        execute v_statement;
+            ), c.pending)] loop
+            execute v_statement;
+        end loop;
     end if;
     if not c.made then
         perform sales_internal.pgt_attach_triggers(c);
@@ -4443,4 +4444,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2e6cd3a1d9af79e7d33b97886f1a3743', 'extension');
+values ('sales', '1.0.0', 'dec444bc6883d42068d602449ba603b1', 'extension');
