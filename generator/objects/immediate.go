@@ -24,7 +24,7 @@ func (b *builder) capture(c render.Capture) {
 
 // events adds the trigger functions that run after each statement on a captured table.
 func (b *builder) events(c render.Capture) {
-	for _, e := range []render.Event{{Event: "insert", Fn: c.InsertNowFn}, {Event: "update", Fn: c.UpdateNowFn}, {Event: "delete", Fn: c.DeleteNowFn}} {
+	for _, e := range []render.Event{{Event: "insert", Fn: c.InsertFn}, {Event: "update", Fn: c.UpdateFn}, {Event: "delete", Fn: c.DeleteFn}} {
 		e.Capture = c
 		e.Steps = nil
 		for _, step := range c.Steps {

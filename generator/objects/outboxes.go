@@ -89,7 +89,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_compact_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
+		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
 		"pgt_grant_again", "pgt_grant_due",
 	} {
 		b.add("group/"+name+".sql", view)
@@ -103,7 +103,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
-		"pgt_gap_holders", "pgt_trim_leases", "pgt_watch_consumers",
+		"pgt_trim_leases", "pgt_watch_consumers",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
@@ -118,7 +118,7 @@ func (b *builder) madeOutbox(o render.Outbox) {
 	}
 	b.add("outbox/make.sql", o)
 	b.add("outbox/unmake.sql", o)
-	b.add("outbox/tell.sql", o)
+	b.add("outbox/publish.sql", o)
 	if o.Immediate {
 		b.add("outbox/flush.sql", o)
 	}

@@ -118,7 +118,7 @@ func functionsOf(t render.StreamTable) []part {
 	if len(t.Delta) > 0 {
 		all = append(all, part{"stream_table/merge.sql", t})
 		if telling {
-			all = append(all, part{"stream_table/merge.sql", t.Telling()})
+			all = append(all, part{"stream_table/merge.sql", t.Publishing()})
 		}
 	}
 	if t.Immediate {
@@ -129,7 +129,7 @@ func functionsOf(t render.StreamTable) []part {
 	}
 	all = append(all, part{"stream_table/rebuild.sql", t})
 	if telling {
-		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
+		all = append(all, part{"stream_table/rebuild.sql", t.Publishing()})
 	}
 	if t.RegainFn.Name != "" {
 		all = append(all, part{"immediate/regain.sql", t})
@@ -145,10 +145,10 @@ func functionsOf(t render.StreamTable) []part {
 
 // maintenanceGroups adds the functions that the stream tables of a maintenance group share.
 func (b *builder) maintenanceGroups(view render.Extension) {
-	for _, f := range view.Families {
+	for _, f := range view.MaintenanceGroups {
 		b.add("immediate/apply.sql", f)
 	}
-	if len(view.Families) > 0 {
+	if len(view.MaintenanceGroups) > 0 {
 		for _, name := range []string{"pgt_catch_up", "pgt_go_live", "pgt_fill_immediate"} {
 			b.add("immediate/"+name+".sql", view)
 		}

@@ -41,8 +41,8 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	source.UnreadFn = p.in("unapplied_" + r.Schema + "_" + r.Name)
 	return &render.Capture{
 		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
-		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
-		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), EndNowFn: p.in(base + "_end"),
+		BeforeFn: p.in(base + "_before"), InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
+		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), EndFn: p.in(base + "_end"),
 	}
 }
 
@@ -54,7 +54,7 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings = view.Storage.PlainSame, view.Immediate.FollowsSettings
 	names := map[*catalog.Relation]string{}
-	t.NowDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
+	t.PendingDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
@@ -67,7 +67,7 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
 		}
 	} else if t.Direct {
-		t.KeyColumns, t.Anew = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
+		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
 	}
 }
 

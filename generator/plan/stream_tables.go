@@ -37,8 +37,8 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, r := range p.order {
 		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
-	plan.Frontiers = p.refreshGroups()
-	for n, group := range plan.Frontiers {
+	plan.RefreshGroups = p.refreshGroups()
+	for n, group := range plan.RefreshGroups {
 		for i := range p.tables {
 			if contains(group, p.tables[i]) {
 				p.tables[i].Group = n + 1
@@ -49,7 +49,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 		}
 	}
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
-	plan.Families = p.completeGroups(groups, plan.Captures)
+	plan.MaintenanceGroups = p.completeGroups(groups, plan.Captures)
 	return plan
 }
 
@@ -110,7 +110,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Refresh: render.Refresh{RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute)},
 	}
 	table.Definition = p.definition(n)
-	table.Indexes = p.indexes(t, table)
+	table.Indexes = p.indexes(t, &table)
 	p.recompute(&table, view)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}

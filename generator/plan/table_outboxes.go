@@ -28,7 +28,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
 		Table: t.In(names.Table), DeltaRows: t.In(names.DeltaRows), Latest: t.In(names.Latest), IDs: t.In(names.IDs), Pending: t.InInternal(names.Pending),
 		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
-		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), TellFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
+		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), PublishFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
 	}
 	if o.Immediate {
 		for _, event := range []string{"insert", "update", "delete", "truncate"} {

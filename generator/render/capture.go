@@ -18,11 +18,11 @@ type Capture struct {
 	ApplyFn Name   // of the maintenance group
 	Counts  string // what the name of the setting ends in where the maintenance group counts open statements
 
-	Absent                                                                             Name // a view whose columns say that they are gone
-	PresentFn                                                                          Name // reads the table
-	Reread                                                                             bool // it is read by PresentFn
-	OnBefore, OnEnd                                                                    string
-	BeforeFn, InsertNowFn, UpdateNowFn, DeleteNowFn, TruncateNowFn, RowNowFn, EndNowFn Name
+	Absent                                                           Name // a view whose columns say that they are gone
+	PresentFn                                                        Name // reads the table
+	Reread                                                           bool // it is read by PresentFn
+	OnBefore, OnEnd                                                  string
+	BeforeFn, InsertFn, UpdateFn, DeleteFn, TruncateFn, RowFn, EndFn Name
 
 	// Part: statement triggers do not see all of its rows, as it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
 	// of the table that is named.
@@ -52,9 +52,9 @@ func (c Capture) FunctionList() string {
 	if c.Made {
 		return "'{}'"
 	}
-	functions := []Name{c.InsertNowFn, c.UpdateNowFn, c.DeleteNowFn, c.TruncateNowFn, c.RowNowFn, c.RowNowFn, {}, {}}
+	functions := []Name{c.InsertFn, c.UpdateFn, c.DeleteFn, c.TruncateFn, c.RowFn, c.RowFn, {}, {}}
 	if c.Part {
-		functions[0], functions[1], functions[2], functions[7] = Name{}, Name{}, Name{}, c.EndNowFn
+		functions[0], functions[1], functions[2], functions[7] = Name{}, Name{}, Name{}, c.EndFn
 	}
 	if len(c.Locked) > 0 {
 		functions[6] = c.BeforeFn

@@ -9,18 +9,18 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Now is what templates know of a stream table in immediate mode besides.
-type Now struct {
+// ImmediateMode holds what only templates of stream tables in immediate mode need.
+type ImmediateMode struct {
 	Immediate       bool
 	FollowsSettings bool   // what it shows may depend on settings of the session
-	Direct          bool   // each statement follows by itself; otherwise what is pending is applied when the last open statement ends
+	Direct          bool   // each statement is applied by itself; otherwise pending changes are applied when the last open statement ends
 	LockKey         string // of the advisory lock under which the latter is done
 	Last            Name   // the sequence with the last transaction that had the lock
 	MaintainFn      Name
 	ApplyFn         Name      // of the maintenance group; empty if it has none
-	Pending         []Changes // what is pending, by source
-	NowDelta        []string  // lines of common table expressions over Pending
-	Anew            []string  // the same, where rows that changes touch are computed as they are now; none if Direct does not do so
+	Pending         []Changes // unapplied changes, by source
+	PendingDelta    []string  // lines of common table expressions over Pending
+	AffectedRows    []string  // the same, which recompute the rows of affected keys; none if Direct does not need that
 
 	Regained   []string // see package ivm
 	Accumulate func(row, added string) []string
@@ -30,16 +30,16 @@ type Now struct {
 	LostIf     string // the condition that group m may have lost one by change d
 	ChangedIf  string // the condition that delta d changes its group; empty if each does
 	PlainSame  func(a, b string) string
-	RegainFn   Name // computes the extremes of groups anew; empty if it has none
+	RegainFn   Name // recomputes the extremes of groups; empty if it has none
 }
 
 // LockHigh is the upper half of the lock's key, as pg_locks has it.
-func (n Now) LockHigh() uint32 { return uint32(n.lock() >> 32) }
+func (n ImmediateMode) LockHigh() uint32 { return uint32(n.lock() >> 32) }
 
 // LockLow is the lower half.
-func (n Now) LockLow() uint32 { return uint32(n.lock()) }
+func (n ImmediateMode) LockLow() uint32 { return uint32(n.lock()) }
 
-func (n Now) lock() uint64 {
+func (n ImmediateMode) lock() uint64 {
 	key, err := strconv.ParseInt(n.LockKey, 10, 64)
 	if err != nil {
 		panic(err)
@@ -47,8 +47,8 @@ func (n Now) lock() uint64 {
 	return uint64(key)
 }
 
-// LockOrder are the relations of Pending, stream tables last.
-func (n Now) LockOrder() []Name {
+// LockOrder lists the sources in the order in which they are locked, stream tables last.
+func (n ImmediateMode) LockOrder() []Name {
 	var tables, made []Name
 	for _, p := range n.Pending {
 		if p.Made {
@@ -60,13 +60,13 @@ func (n Now) LockOrder() []Name {
 	return append(tables, made...)
 }
 
-// Accumulated sets group row to what it is with row added.
-func (n Now) Accumulated(row, added string) string {
+// Accumulated lists the assignments that add a row to a group.
+func (n ImmediateMode) Accumulated(row, added string) string {
 	return wrappedAt(n.Accumulate(row, added), widestLine, "                ")
 }
 
-// Regains sets the extremes to those of row f.
-func (n Now) Regains(f string) string {
+// Regains lists the assignments that set the extremes of a group to those of row f.
+func (n ImmediateMode) Regains(f string) string {
 	var sets []string
 	for _, name := range n.Extremes {
 		sets = append(sets, name+" = "+f+"."+name)
@@ -74,7 +74,7 @@ func (n Now) Regains(f string) string {
 	return strings.Join(sets, ", ")
 }
 
-// Since is what a transaction must see of the stream tables that follow each statement by themselves.
+// Since describes the changes that a transaction must see of the stream tables that each statement maintains by itself.
 func (e Event) Since() Since {
 	s := Since{Over: e.Table.String(), Older: "filled them"}
 	for _, step := range e.Steps {
@@ -86,7 +86,7 @@ func (e Event) Since() Since {
 	return s
 }
 
-// Since is about stream tables over a table, and what was done to them that a snapshot may not show.
+// Since is a set of stream tables over a table, and the changes to them that a snapshot may not show.
 type Since struct {
 	Tables      []StreamTable
 	Computed    []Step // those whose rows a statement computes as they are now
@@ -113,7 +113,7 @@ func present(of Source, absent Name, rows, a string) string {
 	return absent.String() + " absent\n" + indent + wrappedAt(columns, widestLine, indent+"    ")
 }
 
-// Event is what a trigger function of a Capture is for.
+// Event is a trigger function of a captured table for one kind of statement.
 type Event struct {
 	Capture
 	Event string
@@ -130,7 +130,7 @@ func (e Event) Loses() bool {
 	return false
 }
 
-// FollowsSettings reports whether what it computes may hang on settings of the session.
+// FollowsSettings reports whether results depend on settings of the session.
 func (e Event) FollowsSettings() bool {
 	return slices.ContainsFunc(slices.Concat(e.Steps, e.Alone), func(s Step) bool { return s.FollowsSettings })
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MaintenanceGroup is stream tables in immediate mode that follow the same tables: triggers of a table do for all of them what they do.
+// MaintenanceGroup is a set of stream tables in immediate mode that follow the same tables. The triggers of a table maintain all of them.
 type MaintenanceGroup struct {
 	Schemas
 	Members  []StreamTable // what reads another comes after it

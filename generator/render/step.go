@@ -27,8 +27,8 @@ type Effect struct{ Adds, Takes bool }
 // Present is the same for the columns that the step reads.
 func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
 
-// Touched lists what rows are found by, of row a of a transition table.
-func (s Step) Touched(a string) string { return list(a, s.KeyColumns) }
+// Affected lists the key columns of row a of a transition table.
+func (s Step) Affected(a string) string { return list(a, s.KeyColumns) }
 
 // Lines are those for the step's event.
 func (s Step) Lines() []string { return s.ByEvent[s.Event] }
@@ -42,7 +42,7 @@ func (s Step) Adds() bool { return s.Effects[s.Event].Adds }
 // Finds lists the variables for what the step's statement has found.
 func (s Step) Finds() string {
 	switch {
-	case len(s.Anew) > 0 || (s.Moved || s.Merged) && !s.Takes():
+	case len(s.AffectedRows) > 0 || (s.Moved || s.Merged) && !s.Takes():
 		return ""
 	case s.Merged && s.Loses() != "":
 		return "v_gone, v_lost, v_unfound"

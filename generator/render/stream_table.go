@@ -18,10 +18,10 @@ type StreamTable struct {
 	Refresh
 	Timing
 	Paths
-	Now             // in immediate mode
-	Outbox *Outbox  // that it has or can be given; nil if the extension has none
-	Tells  bool     // for a statement that writes its changes to Outbox
-	Grants []string // roles that may read it
+	ImmediateMode          // in immediate mode
+	Outbox        *Outbox  // that it has or can be given; nil if the extension has none
+	Publishes     bool     // for a statement that writes its changes to Outbox
+	Grants        []string // roles that may read it
 }
 
 // StreamTableNames are those of a stream table and of what is made for it.
@@ -130,15 +130,15 @@ func (t StreamTable) Recomputed() []string {
 }
 
 // NeedsSigned reports whether something reads how rows change: an outbox or another stream table, or what applies them.
-func (t StreamTable) NeedsSigned() bool { return t.Tells || len(t.Feeds) > 0 || !t.Paired }
+func (t StreamTable) NeedsSigned() bool { return t.Publishes || len(t.Feeds) > 0 || !t.Paired }
 
-// Telling is the stream table as the templates of statements that write to its outbox see it.
-func (t StreamTable) Telling() StreamTable {
-	t.Tells = true
+// Publishing is the stream table in the templates of statements that also publish the changes to its outbox.
+func (t StreamTable) Publishing() StreamTable {
+	t.Publishes = true
 	return t
 }
 
-// Settled tells that equal visible rows are never told as both gone and come: what is stored is what users see.
+// Settled reports whether a delta never contains a delete and an insert of the same visible row, because stored rows are what users see.
 func (t StreamTable) Settled() bool { return !t.Grouped && len(t.Hidden()) == 0 }
 
 // Changes is what is new in a source's log, as a common table expression.

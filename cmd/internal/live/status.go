@@ -293,11 +293,24 @@ const (
 		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
 		order by l.outbox, l.group_name`
 
+	// gapsQuery finds the transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; by age, if that is visible.
 	gapsQuery = `
-		select h.outbox_name as outbox, min(h.first_id) as first_id, h.pid, h.gid, extract(epoch from clock_timestamp() - min(h.since))::float8 as age_seconds
-		from %[2]s.pgt_gap_holders() h
-		group by h.outbox_name, h.pid, h.gid
-		order by h.outbox_name, min(h.since)`
+		with publishers as materialized (
+		    select o.outbox_name, p.vxid, p.xid, p.pid
+		    from (select distinct g.outbox_name from %[1]s.pgt_consumer_groups g) o
+		    cross join lateral %[2]s.pgt_publishers(o.outbox_name) p
+		)
+		select g.outbox_name as outbox, min(lower(l.ids)) as first_id, p.pid, x.gid,
+		       extract(epoch from clock_timestamp() - min(coalesce(x.prepared, a.xact_start, l.leased_at)))::float8 as age_seconds
+		from %[1]s.pgt_consumer_groups g
+		cross join lateral %[2]s.pgt_lease_heads(g) h
+		join %[2]s.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
+		join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+		left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint %% 4294967296 and x.database = current_database()
+		left join pg_stat_activity a on a.pid = p.pid
+		where h.lane = 0
+		group by g.outbox_name, p.pid, x.gid
+		order by outbox, min(coalesce(x.prepared, a.xact_start, l.leased_at))`
 )
 
 func collect[Row any](in reader, query string, args ...any) ([]Row, error) {

@@ -95,7 +95,6 @@ drop function events.detach();
 drop function events.attach();
 drop function events_internal.pgt_watch_consumers();
 drop function events_internal.pgt_trim_leases();
-drop function events_internal.pgt_gap_holders();
 drop function events.consumer_lag(text);
 drop view events.pgt_consumer_group_lag;
 drop view events.pgt_consumer_status;
@@ -127,7 +126,6 @@ drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int
 drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
     int8, xid8[], text[]);
 drop function events_internal.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
-drop function events_internal.pgt_compact_leases(int4, int8, int8);
 drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events_internal.pgt_ask(text);
