@@ -151,31 +151,9 @@ func (c Capture) Current(a string) string {
 	return c.Present(c.Table.String(), a)
 }
 
-// Others are the tables that stream tables read which a statement locks, itself among them.
-func (c Capture) Others() []Name {
-	var all []Name
-	for _, t := range c.Locked {
-		for _, p := range t.Pending {
-			if !p.Made && !slices.Contains(all, p.Table) {
-				all = append(all, p.Table)
-			}
-		}
-	}
-	return all
-}
-
-// LockedList names the stream tables that a statement locks, as a literal.
-func (c Capture) LockedList() string {
-	var names []string
-	for _, t := range c.Locked {
-		names = append(names, t.ID())
-	}
-	return sqltext.Literal(strings.Join(names, ", "))
-}
-
 // Since is what a transaction must see of the stream tables that follow each statement by themselves.
 func (e Event) Since() Since {
-	s := Since{Over: e.Table.String(), Older: "filled them"}
+	s := Since{Schemas: e.Schemas, Over: e.Table.String(), Older: "filled them"}
 	for _, step := range e.Steps {
 		s.Tables = append(s.Tables, step.StreamTable)
 		if !step.Grouped {
@@ -187,19 +165,15 @@ func (e Event) Since() Since {
 
 // SinceLocked is what a transaction must see of the stream tables that it locks.
 func (c Capture) SinceLocked() Since {
-	return Since{Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
+	return Since{Schemas: c.Schemas, Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
 }
 
 // Since is about stream tables over a table, and what was done to them that a snapshot may not show.
 type Since struct {
+	Schemas
 	Tables      []StreamTable
 	Computed    []Step // those whose rows a statement computes as they are now
 	Over, Older string
-}
-
-// ReadsTable reports whether a step reads the table by its name.
-func (e Event) ReadsTable() bool {
-	return slices.ContainsFunc(e.Steps, func(s Step) bool { return !s.Grouped || s.Loses() != "" })
 }
 
 // Followers names the stream tables that read the table, as a literal.
