@@ -72,7 +72,7 @@ test-all: ## run all tests, with long rows (all pairs of versions, many kills, 1
 
 .PHONY: test-matrix
 test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
-	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./internal/sandbox $(BRIEF)
+	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./cmd/internal/sandbox $(BRIEF)
 	@for major in $(MAJORS); do \
 		echo "PostgreSQL $$major"; \
 		SLUICE_TEST_PG=$$major $(GO_TEST) $(SERVER_TESTS) $(BRIEF) || exit 1; \

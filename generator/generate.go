@@ -1,9 +1,9 @@
-// Package generator is the door to what turns a spec into files. It is pure: it reads no file and talks to no server, and the same spec gives the
-// same bytes. A spec passes its rooms once, in this order:
+// Package generator turns a spec into files. It is pure: it reads no file and connects to no server, and the same spec gives the same bytes. A
+// spec passes its rooms once, in this order:
 //
-//	plan      what the spec comes to: views compiled, change logs, the order of refreshes, schedules
-//	objects   the database objects of a plan, in an order in which they can be created
-//	artifact  the files of these objects
+//	plan      compiles the spec: views, change logs, the order of refreshes, schedules
+//	objects   turns the plan into database objects, in an order in which they can be created
+//	artifact  turns the objects into scripts and files
 package generator
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// Generate compiles a valid spec into its objects, as the next version after the released ones, oldest first. Problems that only show now, such
-// as clashes between generated names, come back at their place in the spec; the extension is then nil.
+// Generate compiles a valid spec into an extension, as the next version after the released ones, oldest first. Errors that depend on the
+// whole, such as clashes between generated names, are reported at their place in the spec, and the extension is nil.
 func Generate(s *spec.Spec, released ...upgrade.Manifest) (*artifact.Extension, *diag.List) {
 	errs := &diag.List{}
 	names := plan.Trace(s, released, errs)
@@ -41,7 +41,7 @@ func Generate(s *spec.Spec, released ...upgrade.Manifest) (*artifact.Extension, 
 	return e, errs
 }
 
-// objectsOf plans a spec and makes its objects; they are nil if something is wrong.
+// objectsOf plans a spec and creates its objects; both are nil after an error.
 func objectsOf(s *spec.Spec, names *plan.Lineage, errs *diag.List) (*plan.Plan, *objects.Objects) {
 	planned := plan.Of(s, names, errs)
 	if planned == nil {
@@ -50,8 +50,8 @@ func objectsOf(s *spec.Spec, names *plan.Lineage, errs *diag.List) (*plan.Plan, 
 	return planned, objects.Of(planned, errs)
 }
 
-// follow notes of each object what it would be if nothing had been renamed: what is alike in two versions but for names is found by generating
-// each with first names.
+// follow notes the first names of objects: versions are compared under the names that everything was released under first. It plans the spec
+// with these names and pairs the objects.
 func follow(made *objects.Objects, names *plan.Lineage, errs *diag.List) {
 	problems := &diag.List{}
 	_, first := objectsOf(names.Original, &plan.Lineage{}, problems)
@@ -77,13 +77,13 @@ func otherColumns(s *spec.Spec, refused upgrade.Refused) diag.Error {
 	return e
 }
 
-// Extension is everything that is generated for one spec.
+// Extension is a generated version of a spec.
 type Extension = artifact.Extension
 
-// Files are what it is written as: contents by slash-separated path below the output directory.
+// Files are generated files in memory: contents by slash-separated path below the output directory.
 type Files = artifact.Files
 
-// InternalSchema is the schema of what an extension in a schema keeps to itself.
+// InternalSchema is the schema of the objects that users neither call nor read.
 func InternalSchema(schema string) string { return spec.InternalSchema(schema) }
 
 // Flavour says how objects are installed: as ordinary ones, or as members of an extension.

@@ -24,7 +24,7 @@ func installClaims(m upgrade.Manifest, made bool) render.Claims {
 	return claims(upgrade.Manifest{Extension: m.Extension, Schema: m.Schema}, m, upgrade.Plan{}, made)
 }
 
-// upgradeClaims are the names that are new in a version, and those of what the plan replaces, alters, renames or drops.
+// upgradeClaims are the names that are new in a version, and those that the plan replaces, alters, renames or drops.
 func upgradeClaims(from, to upgrade.Manifest, plan upgrade.Plan) render.Claims {
 	return claims(from, to, plan, true)
 }
@@ -46,7 +46,7 @@ func claims(from, to upgrade.Manifest, plan upgrade.Plan, made bool) render.Clai
 	return c.claims
 }
 
-// uninstallClaims are the names of what is dropped.
+// uninstallClaims are the names that uninstalling drops.
 func uninstallClaims(m upgrade.Manifest) render.Claims {
 	c := claimed{claims: render.Claims{Extension: m.Extension, SchemaName: m.Schema}}
 	eachName(m, func(kind, schema, name string) {
@@ -90,7 +90,7 @@ func (c *claimed) add(kind, schema, name string, replaced bool) {
 	}
 }
 
-// inOrderOf sorts lists of names, and what is in them, so that the same names give the same bytes.
+// inOrderOf sorts lists of names and their names, so that the same names give the same bytes.
 func inOrderOf(lists []render.Names) []render.Names {
 	for _, n := range lists {
 		slices.Sort(n.List)
@@ -101,8 +101,8 @@ func inOrderOf(lists []render.Names) []render.Names {
 	return lists
 }
 
-// eachName tells the names of a version that others may have: relations and routines by schema and name, triggers by table and name, publications. The
-// internal schema is new, so nobody has a name in it.
+// eachName visits the names of a version that objects of others may have: relations and routines by schema and name, triggers by table and
+// name, publications. The internal schema is new, so objects of others have no names in it.
 func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made bool) {
 	for _, o := range m.Objects {
 		if kind, schema, name, ok := objects.NameOf(o); ok {
@@ -134,7 +134,7 @@ func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made boo
 	}
 }
 
-// Taken is a name that others have.
+// Taken is an object of others that has a name of the extension.
 type Taken struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name"` // as SQL
@@ -142,7 +142,7 @@ type Taken struct {
 	Replaced bool   `json:"replaced"` // they put it in the place of what an upgrade replaces
 }
 
-// Problem tells of a name that others have, where the spec gives it.
+// Problem is the error that an object of others has a name, at the place of the name in the spec.
 func (e *Extension) Problem(t Taken) diag.Error {
 	kind := t.Kind
 	switch kind {
@@ -168,14 +168,15 @@ func requireNames(c render.Claims) string {
 	return render.Must("extension/require_names.sql", c)
 }
 
-// TakenByInstall is a query for what others have of the names that an installation takes: kind, name, owner, and false.
+// TakenByInstall is a query for the objects of others that have names of an installation: kind, name, owner, and false.
 func TakenByInstall(m upgrade.Manifest) string {
 	claims := installClaims(m, true)
 	claims.NewSchema = m.Internal
 	return render.Must("extension/taken_names.sql", claims)
 }
 
-// TakenByUpgrade is TakenByInstall for names that are new, with true for what others put in the place of what an upgrade replaces; empty where it does neither.
+// TakenByUpgrade is TakenByInstall for an upgrade: false for names that are new, true for objects in the place of those that it replaces. It
+// is empty if there are neither.
 func TakenByUpgrade(from, to upgrade.Manifest, plan upgrade.Plan) string {
 	claims := upgradeClaims(from, to, plan)
 	if claims.Empty() {

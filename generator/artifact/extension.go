@@ -1,4 +1,6 @@
 // Package artifact turns the objects of a version, and of those released before it, into scripts and files.
+//
+// Files call downwards: layout, dbt, dbt_sources, tle, migrations, jobs, releases, scripts, banners, claims, extension, files.
 package artifact
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Extension is everything that is generated for one spec.
+// Extension is a generated version of a spec.
 type Extension struct {
 	Name, Version, Schema string
 	Objects               []upgrade.Object // in an order in which they can be created
@@ -26,7 +28,7 @@ type Extension struct {
 	origins map[string]objects.Origin // of names, by kind and name
 }
 
-// New is the extension of a plan, whose objects are made.
+// New returns the extension of a plan and its objects.
 func New(p *plan.Plan, named []upgrade.Named, made *objects.Objects) *Extension {
 	e := &Extension{
 		Name: p.Spec.Extension.Name, Version: p.Spec.Extension.Version, Schema: p.Spec.Extension.Schema, Every: p.View.Every, Queries: p.Queries,
@@ -58,7 +60,8 @@ func (e *Extension) described() []upgrade.Object {
 	return described
 }
 
-// Maintained says how a stream table is kept up to date, by its place in the order of refreshes, and why it is recomputed if it is.
+// Maintained returns the effective mode and strategy of a stream table, by its place in the order of refreshes, and the reason if it is
+// recomputed.
 func (e *Extension) Maintained(n int) (mode, strategy, reason string) {
 	t := e.view.StreamTables[n]
 	return t.EffectiveMode, t.Strategy, t.Reason

@@ -10,90 +10,10 @@ import (
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
-
-	"github.com/pgsluice/sluice/generator/docs"
-	"github.com/pgsluice/sluice/generator/migrations"
-	"github.com/pgsluice/sluice/generator/parallel"
-	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
-// Files are artifacts in memory: contents by slash-separated path below the output directory.
+// Files are generated files in memory: contents by slash-separated path below the output directory.
 type Files map[string]string
-
-// Files lays out the artifacts that the spec lists, below the name of the extension, with the scripts that lead to it from the released versions.
-func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
-	return e.FilesOf(e.Artifacts, released)
-}
-
-// FilesOf is Files of the artifacts named, as the spec spells them.
-func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Files, error) {
-	if err := e.Follows(released); err != nil {
-		return nil, err
-	}
-	chain := e.chain(released)
-	leaps, err := leaps(chain)
-	if err != nil {
-		return nil, err
-	}
-	type written struct {
-		files Files
-		err   error
-	}
-	all := parallel.Map(artifacts, func(artifact string) written {
-		files, err := e.artifact(artifact, chain, leaps)
-		return written{files, err}
-	})
-	files := Files{}
-	for _, one := range all {
-		if one.err != nil {
-			return nil, one.err
-		}
-		maps.Copy(files, one.files)
-	}
-	return files, nil
-}
-
-// artifact writes one of the artifacts, which know nothing of each other.
-func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap) (Files, error) {
-	switch name {
-	case spec.ArtifactExtension:
-		files := e.extensionFiles()
-		maps.Copy(files, e.upgradeFiles(leaps))
-		return files, nil
-	case spec.ArtifactMigrations:
-		return e.plainMigrations(leaps), nil
-	case spec.ArtifactJobs:
-		return e.jobFiles(), nil
-	case spec.ArtifactDocs:
-		return e.reference()
-	case spec.ArtifactTLE:
-		return e.tleFiles(leaps), nil
-	case spec.ArtifactDBT:
-		return e.dbtFiles(leaps), nil
-	}
-	return e.migrationFiles(migrations.Format(name), chain, leaps)
-}
-
-// extensionFiles are the control file, the script that installs this version, and the Makefile.
-func (e *Extension) extensionFiles() Files {
-	extension := e.Name + "/extension/"
-	return Files{
-		extension + e.Name + ".control":                e.control(),
-		extension + e.Name + "--" + e.Version + ".sql": e.extensionScript(),
-		extension + "Makefile":                         e.makefile(),
-	}
-}
-
-// reference is the documentation of what was generated.
-func (e *Extension) reference() (Files, error) {
-	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.described()})
-	files := Files{}
-	for name, text := range pages {
-		files[e.Name+"/docs/"+name] = text
-	}
-	return files, err
-}
 
 // Paths lists the files in order.
 func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
@@ -154,7 +74,7 @@ func (f Files) Diff(dir string) (string, error) {
 	return out.String(), nil
 }
 
-// stale lists the paths whose content below dir is not what it should be, including files that should not be there.
+// stale lists the paths whose content below dir differs, and files that should not exist.
 func (f Files) stale(dir string) ([]string, error) {
 	var paths []string
 	for _, path := range f.Paths() {

@@ -47,14 +47,15 @@ func Releases(out, extension string) ([]upgrade.Manifest, error) {
 	return released, nil
 }
 
-// ErrReleased tells that a released version would change.
+// ErrReleased is the error that the spec of a released version generates other objects than the release.
 type ErrReleased struct{ Extension, Version string }
 
 func (e ErrReleased) Error() string {
 	return fmt.Sprintf("version %s of extension %s is released, and the spec now makes something else", e.Version, e.Extension)
 }
 
-// ErrPassed tells that a version is not released, and comes before one that is: migrations of releases are numbered, and keep their bytes.
+// ErrPassed is the error that a version is not released but comes before one that is. Migrations of releases are numbered and keep their
+// bytes.
 type ErrPassed struct{ Extension, Version, Released string }
 
 func (e ErrPassed) Error() string {
@@ -149,7 +150,7 @@ func wayBetween(from, to upgrade.Manifest) (way, error) {
 	return way{plain, member}, err
 }
 
-// update is what ALTER EXTENSION … UPDATE runs from one version to another.
+// update is a script for ALTER EXTENSION … UPDATE.
 type update struct{ from, to, script string }
 
 // updates are the scripts of all leaps, forth and back.
@@ -219,7 +220,8 @@ $do$;
 		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)), sqltext.Ident(m.Internal))
 }
 
-// memberScript is what members of an extension become. What stands on users' tables follows with attach(), which apply and the next tick call.
+// memberScript upgrades the members of an extension. Triggers on users' tables and stream tables follow with attach(), which apply and the
+// next tick call.
 func memberScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
 	return requireNames(upgradeClaims(from, to, plan)) + "\n" + plan.Script() + "\n" + noteVersion(to)
 }

@@ -74,7 +74,7 @@ func between(head string, steps []Step, tail string) string {
 	return out.String()
 }
 
-// Attach is the statement that makes what stands on users' tables. Later, stream tables in immediate mode are left for Fill.
+// Attach is the statement that creates triggers on users' tables, and stream tables. With later, Fill fills stream tables in immediate mode.
 func (e *Extension) Attach(later bool) string { return attach(e.Manifest(), later) }
 
 func attach(m upgrade.Manifest, later bool) string {
@@ -106,7 +106,7 @@ func uninstall(m upgrade.Manifest) string {
 	return requireNames(uninstallClaims(m)) + "\n" + uninstallBut(m, func(string) bool { return false })
 }
 
-// UninstallBut is Uninstall where it is known what there is: without the objects that others made, or that are gone.
+// UninstallBut is Uninstall without the objects that do not exist or that others made.
 func (e *Extension) UninstallBut(gone func(id string) bool) string {
 	return uninstallBut(e.Manifest(), gone)
 }

@@ -20,13 +20,13 @@ func (e *Extension) tleFiles(leaps []leap) Files {
 	}
 }
 
-// TLE is the script that hands this version to pg_tle, and what leads to it from the released versions.
+// TLE is the script that registers this version with pg_tle, and the upgrade paths from the released versions.
 func (e *Extension) TLE(released []upgrade.Manifest) (string, error) {
 	leaps, err := leaps(e.chain(released))
 	return e.tleScript(leaps), err
 }
 
-// tleScript leaves alone what pg_tle has already, so that it can run again.
+// tleScript skips versions and paths that pg_tle already has, so that it can run again.
 func (e *Extension) tleScript(leaps []leap) string {
 	name, version, body := sqltext.Literal(e.Name), sqltext.Literal(e.Version), dollarQuoted(e.Install(AsExtension))
 	var out strings.Builder

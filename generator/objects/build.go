@@ -24,14 +24,14 @@ type builder struct {
 	checks   *parallel.Checks
 }
 
-// Origin is what an object comes from.
+// Origin is the part of a spec that an object comes from.
 type Origin struct {
 	What string
 	pos  diag.Pos
 	Name diag.Pos // where its name stands
 }
 
-// from is the origin of what a part of the spec makes.
+// from is the origin of the objects of a part of the spec.
 func from(what string, place spec.Place) Origin { return Origin{what, place.At, place.Field("name")} }
 
 type option func(*upgrade.Object)
@@ -45,13 +45,13 @@ func dumpedWhere(condition string) option {
 
 func holds(o *upgrade.Object) { o.Dump, o.Holds = true, true }
 
-// goesWithTable leaves it to the table to remove an object.
+// goesWithTable marks an object that is dropped with its table.
 func goesWithTable(o *upgrade.Object) { o.Drop = "" }
 
-// resumes has a sequence that was lost go on.
+// resumes sets the statement by which a sequence that was lost continues behind its last number.
 func resumes(sql string) option { return func(o *upgrade.Object) { o.Resume = sql } }
 
-// fires enables a trigger for what logical replication writes: always, for that too, or replica, for that alone.
+// fires sets for which changes a trigger fires: always, or replica for those that logical replication applies only.
 func fires(when string) option {
 	return func(o *upgrade.Object) {
 		trigger, table, _ := strings.Cut(o.Signature, " on ")
@@ -59,7 +59,7 @@ func fires(when string) option {
 	}
 }
 
-// part is a template with what it renders.
+// part is a template with its data.
 type part struct {
 	template string
 	data     any
@@ -109,7 +109,7 @@ func (b *builder) addCreated(c created, options ...option) {
 	b.claimName(c.of.Statement)
 	b.push(o, options)
 	if definer(c.sql) {
-		// Triggers need no right to be called: without it nobody hangs one on a table of his own, with rows that he made up.
+		// Firing a trigger needs no EXECUTE privilege; revoking it stops users from attaching this function to their own tables.
 		b.push(upgrade.Object{
 			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
 			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n", Section: sectionOf(c.data),
@@ -140,14 +140,14 @@ func (b *builder) push(o upgrade.Object, options []option) {
 	}
 }
 
-// render executes a template and lets what comes out be checked.
+// render executes a template and starts a check of the SQL.
 func (b *builder) render(template string, data any) string {
 	sql := render.Must(template, data)
 	b.check(template, sql, func() error { return sqltext.Check(sql) })
 	return sql
 }
 
-// check begins a check, whose result checked waits for.
+// check starts a check whose result checked waits for.
 func (b *builder) check(template, sql string, check func() error) {
 	b.checks.Begin(func() error {
 		if err := check(); err != nil {
@@ -157,14 +157,14 @@ func (b *builder) check(template, sql string, check func() error) {
 	})
 }
 
-// checked waits for all checks: a template that gives bad SQL for any spec is a bug of ours.
+// checked waits for all checks. Wrong SQL is a bug in a template and panics.
 func (b *builder) checked() {
 	if err := b.checks.Wait(); err != nil {
 		panic(err)
 	}
 }
 
-// claimName reports names that two parts of a spec would both create.
+// claimName reports a name that two parts of a spec would both create.
 func (b *builder) claimName(created sqltext.Statement) {
 	space := "relation"
 	switch created.Kind {
@@ -205,7 +205,7 @@ func Header(sql string) string {
 	return strings.Join(lines, " ")
 }
 
-// NameOf is the name of what a script makes, if others can have it: triggers and constraints are of tables that are new themselves.
+// NameOf returns the name of an object for checks against objects of others. Triggers and constraints have none, because their tables are new.
 func NameOf(o upgrade.Object) (kind, schema, name string, ok bool) {
 	switch o.Kind {
 	case "table", "view", "sequence", "index":

@@ -6,7 +6,7 @@ import (
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
-// Follow notes of each object what it is by the names that everything was released under first, which the other objects have.
+// Follow pairs each object with the object of the same spec under its first names, and notes its first name and definition.
 func (all *Objects) Follow(original *Objects) error {
 	mine, theirs := renamed(all.List), renamed(original.List)
 	if len(mine) != len(theirs) || len(all.Made) != len(original.Made) {

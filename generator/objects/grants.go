@@ -6,7 +6,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// grants gives each role of the spec what it needs and nothing more.
+// grants gives each role of the spec the least rights that it needs.
 func (b *builder) grants(s *spec.Spec, view render.Extension) {
 	for _, role := range []struct{ field, name, template string }{
 		{"producer", s.Roles.Producer, "extension/grant_producer.sql"},

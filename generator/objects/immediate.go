@@ -2,29 +2,29 @@ package objects
 
 import "github.com/pgsluice/sluice/generator/render"
 
-// now adds the functions of a captured table.
-func (b *builder) now(c render.Capture) {
+// capture adds the functions of a captured table.
+func (b *builder) capture(c render.Capture) {
 	if !c.Made {
 		if c.Reread {
-			b.add("now/present.sql", c)
+			b.add("immediate/present.sql", c)
 		}
 		if len(c.Locked) > 0 {
-			b.add("now/before.sql", c)
+			b.add("immediate/before.sql", c)
 		}
 		if c.Part {
-			b.add("now/end.sql", c)
+			b.add("immediate/end.sql", c)
 		} else {
-			b.nowEvents(c)
+			b.events(c)
 		}
-		b.add("now/truncate.sql", c)
-		b.add("now/row.sql", c)
+		b.add("immediate/truncate.sql", c)
+		b.add("immediate/row.sql", c)
 	}
-	b.add("now/unapplied.sql", c)
+	b.add("immediate/unapplied.sql", c)
 }
 
-// nowEvents adds what follows each statement on a captured table.
-func (b *builder) nowEvents(c render.Capture) {
-	for _, e := range []render.Event{{Event: "insert", Fn: c.InsertNowFn}, {Event: "update", Fn: c.UpdateNowFn}, {Event: "delete", Fn: c.DeleteNowFn}} {
+// events adds the trigger functions that run after each statement on a captured table.
+func (b *builder) events(c render.Capture) {
+	for _, e := range []render.Event{{Event: "insert", Fn: c.InsertFn}, {Event: "update", Fn: c.UpdateFn}, {Event: "delete", Fn: c.DeleteFn}} {
 		e.Capture = c
 		e.Steps = nil
 		for _, step := range c.Steps {
@@ -36,6 +36,6 @@ func (b *builder) nowEvents(c render.Capture) {
 			step.Event, step.Trigger, step.No = e.Event, e.Fn, len(e.Steps)+len(e.Alone)+1
 			e.Alone = append(e.Alone, step)
 		}
-		b.add("now/event.sql", e)
+		b.add("immediate/event.sql", e)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// triggersLock is what keeps writers of a source waiting while its triggers are made.
+// triggersLock describes the lock that blocks writers of a source while its triggers are created.
 const triggersLock = "SHARE ROW EXCLUSIVE on the table that it is of, for a moment"
 
-// madeOf lists what functions of the extension make on users' tables, what others read first.
+// madeOf lists the objects that functions of the extension make at run time, sources before their readers.
 func madeOf(view render.Extension) []upgrade.Made {
 	var made []upgrade.Made
 	forget := func(source string) string {
@@ -37,7 +37,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		var triggers []string
 		if !c.Made {
 			triggers = c.TriggerNames()
-			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("now/absent.sql", c)}
+			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("immediate/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
@@ -86,22 +86,6 @@ func madeOf(view render.Extension) []upgrade.Made {
 	return made
 }
 
-// dropOwn drops a table or view, if the extension made it, as it made all in its internal schema.
-func dropOwn(view render.Extension, name render.Name) string {
-	if name.Schema == view.InternalName {
-		return fmt.Sprintf("drop table if exists %s;\n", name)
-	}
-	return fmt.Sprintf("select %s.pgt_drop_own(%s);\n", view.Internal(), sqltext.Literal(name.String()))
-}
-
-// dropStores is dropOwn of each table that holds the rows of a stream table.
-func dropStores(view render.Extension, t render.StreamTable) (drop string) {
-	for _, table := range t.Stores() {
-		drop += dropOwn(view, table)
-	}
-	return drop
-}
-
 // follows lists the tables whose triggers write a stream table, or write one that it reads.
 func follows(view render.Extension, t render.StreamTable) []string {
 	var tables []string
@@ -117,7 +101,7 @@ func follows(view render.Extension, t render.StreamTable) []string {
 	return slices.Compact(tables)
 }
 
-// remakeLock is what keeps waiting while a stream table of another definition is made and filled.
+// remakeLock describes the lock under which a stream table with another definition is created and filled.
 func remakeLock(t render.StreamTable) string {
 	if t.Online {
 		return "ACCESS EXCLUSIVE on it, for a moment: it is filled beside the old rows, which are shown until then"
@@ -129,7 +113,7 @@ func remakeLock(t render.StreamTable) string {
 	return readers
 }
 
-// refillLock is what keeps waiting while the rows of one are computed anew.
+// refillLock describes the lock under which the rows of a stream table are recomputed.
 func refillLock(t render.StreamTable) string {
 	if t.Immediate {
 		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
@@ -137,7 +121,7 @@ func refillLock(t render.StreamTable) string {
 	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
 }
 
-// contentsOf tells what a stream table holds.
+// contentsOf identifies the rows of a stream table: it changes with the query and with how rows are stored.
 func contentsOf(t render.StreamTable) string {
 	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t)
 	if t.ComputedFn.Name != "" {
@@ -146,7 +130,7 @@ func contentsOf(t render.StreamTable) string {
 	return how
 }
 
-// digestOf changes whenever what a template makes does, whatever it says above it.
+// digestOf is the digest of a rendered object without its header.
 func digestOf(template string, data any) string {
 	sql := render.Must(template, data)
 	sql = sql[strings.Index(sql, "\ncreate "):]

@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// eventOutbox is what is made of an event outbox beside its table.
+// eventOutbox lists the objects of an event outbox that are made beside its table.
 func eventOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	return []upgrade.Made{
 		{Kind: "order of outbox", Name: o.Name + " by " + cmp.Or(o.OrderingKey, "id"), Drop: reorder(view, o), First: lockGroups(view, o)},
@@ -92,7 +92,8 @@ func dropState(o render.Outbox) string {
 		"delete from %[3]s.pgt_outbox_state where outbox_name = %[2]s;\n", o.Schema(), sqltext.Literal(o.Name), o.Internal())
 }
 
-// rights are what attach() grants to a role. Relations that are not there have none to take back. As another kind of role it has others.
+// rights lists the privileges that attach() grants to a role on relations. Revoking skips relations that do not exist. A role of another kind
+// gets others.
 func rights(as, role string, relations ...string) []upgrade.Made {
 	if role == "" {
 		return nil

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// names finds objects in the definitions of later ones.
+// names finds mentions of earlier objects in the definitions of later ones.
 type names struct {
 	ids   []string               // in the order of the objects
 	names map[string][]namePlace // by their first words, which are all of most names
 }
 
-// namePlace is what follows the first word of a name, and the object's place in ids.
+// namePlace is the rest of a name behind its first word, and the place of the object in ids.
 type namePlace struct {
 	rest  string
 	place int

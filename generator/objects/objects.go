@@ -1,4 +1,7 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
+//
+// Files call downwards: objects, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
+// drop, build, sections, mentions, problems.
 package objects
 
 import (
@@ -15,7 +18,7 @@ import (
 // Objects are the database objects of a version.
 type Objects struct {
 	List    []upgrade.Object  // in an order in which they can be created
-	Made    []upgrade.Made    // what functions of the extension make
+	Made    []upgrade.Made    // objects that functions of the extension make at run time
 	Origins map[string]Origin // of names that others may have, by kind and name
 }
 
@@ -72,9 +75,6 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
-	if len(view.Outboxes) > 0 {
-		b.add("extension/pgt_restored.sql", view)
-	}
 	if len(view.StreamTables) > 0 {
 		b.add("extension/pgt_is_own.sql", view)
 		if len(view.MadeOutboxes()) > 0 {
@@ -97,7 +97,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 }
 
-// inboxes adds what all inboxes share, but for the functions that users call.
+// inboxes adds the objects that all inboxes share, without the functions that users call.
 func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_config.sql", view)
 	b.add("catalog/pgt_inbox_paused.sql", view, dumped)
@@ -129,7 +129,7 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("scheduler/last_due.sql", i.LastDue, within(inboxSection))
 	}
 	b.add("inbox/order_index.sql", i)
-	// Of those that begin again, some are hints, and the inbox is counted anew with the others.
+	// A sequence that was lost may start again: some are hints, and with the others the inbox is counted again.
 	anew := func(sequence render.Name) option {
 		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
 	}
@@ -177,7 +177,7 @@ func (b *builder) interfaces(view render.Extension) {
 	}
 	if len(view.StreamTables) > 0 {
 		b.add("stream_table/pgt_filling.sql", view)
-		b.families(view)
+		b.maintenanceGroups(view)
 		b.frame(view)
 		b.surface(view)
 	}

@@ -44,7 +44,7 @@ func (b *builder) outbox(o render.Outbox) {
 	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
 }
 
-// consumerGroups adds what outboxes have in common and consumer groups do with them.
+// consumerGroups adds the functions of consumer groups and those that all outboxes share.
 func (b *builder) consumerGroups(view render.Extension) {
 	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
@@ -89,7 +89,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_compact_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
+		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
 		"pgt_grant_again", "pgt_grant_due",
 	} {
 		b.add("group/"+name+".sql", view)
@@ -103,27 +103,28 @@ func (b *builder) consumerGroups(view render.Extension) {
 		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "commit_offset", "reject_rows", "replay_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
-		"pgt_gap_holders", "pgt_trim_leases", "pgt_watch_consumers",
+		"pgt_trim_leases", "pgt_watch_consumers",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
 	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
 }
 
-// madeOutbox adds the functions that make a stream table's outbox, write to it and drop it, and claims the names of what they make.
+// madeOutbox adds the functions that create, write and drop the outbox of a stream table, and claims the names of the relations that they
+// create.
 func (b *builder) madeOutbox(o render.Outbox) {
 	for _, name := range []render.Name{o.Table, o.DeltaRows, o.Latest, o.IDs} {
 		b.claimName(sqltext.Statement{Kind: "table", Schema: name.Schema, Name: name.Name})
 	}
 	b.add("outbox/make.sql", o)
 	b.add("outbox/unmake.sql", o)
-	b.add("outbox/tell.sql", o)
+	b.add("outbox/publish.sql", o)
 	if o.Immediate {
 		b.add("outbox/flush.sql", o)
 	}
 }
 
-// outboxTriggers adds the functions that note what a statement changes of a stream table in immediate mode.
+// outboxTriggers adds the trigger functions that publish the changes of a stream table in immediate mode.
 func (b *builder) outboxTriggers(t render.StreamTable) {
 	for _, c := range t.Outbox.Changed {
 		b.add("outbox/changed.sql", render.ChangedIn{StreamTable: t, Changed: c})

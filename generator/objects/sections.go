@@ -21,12 +21,12 @@ const (
 
 var sections = []string{sharedSection, sourceSection, streamTableSection, inboxSection, outboxSection, roleSection}
 
-// sectionOf tells where an object stands by what its template renders.
+// sectionOf returns the section of an object by the data of its template.
 func sectionOf(data any) string {
 	switch data.(type) {
 	case render.Source, render.Capture, render.Event, render.Read, render.Need:
 		return sourceSection
-	case render.StreamTable, render.Family:
+	case render.StreamTable, render.MaintenanceGroup:
 		return streamTableSection
 	case render.Inbox:
 		return inboxSection
@@ -38,10 +38,10 @@ func sectionOf(data any) string {
 	return sharedSection
 }
 
-// within puts an object into the section of what it is part of.
+// within puts an object into a section other than that of its data.
 func within(section string) option { return func(o *upgrade.Object) { o.Section = section } }
 
-// inSections sorts objects by section, each in the order in which its objects were added, and notes what each needs of those before it.
+// inSections sorts objects by section and keeps their order within a section. It notes which earlier objects each one mentions.
 func inSections(objects []upgrade.Object) []upgrade.Object {
 	slices.SortStableFunc(objects, func(a, b upgrade.Object) int {
 		return cmp.Compare(slices.Index(sections, a.Section), slices.Index(sections, b.Section))

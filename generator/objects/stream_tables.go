@@ -12,7 +12,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// reads adds what watches the relations that stream tables read.
+// reads adds the functions that watch the sources of stream tables.
 func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
@@ -39,7 +39,7 @@ func (b *builder) reads(view render.Extension) {
 	}
 }
 
-// streamTables adds the functions of sources and stream tables, and claims the names of what those make.
+// streamTables adds the functions of sources and stream tables, and claims the names of the relations that these functions create.
 func (b *builder) streamTables(p *plan.Plan) {
 	s, view := p.Spec, p.View
 	for _, source := range view.Sources {
@@ -52,18 +52,18 @@ func (b *builder) streamTables(p *plan.Plan) {
 		}
 	}
 	if len(view.Captures) > 0 {
-		b.add("now/pgt_open_setting.sql", view)
-		b.addStatement("grant", "nobody: pgt_open_setting", "now/pgt_open_setting_hidden.sql", view, "")
-		b.addStatement("row", "pgt_open_setting", "now/pgt_open_setting_row.sql", view, "")
+		b.add("immediate/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
 		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_require_seen", "pgt_own_statement"} {
-			b.add("now/"+name+".sql", view)
+			b.add("immediate/"+name+".sql", view)
 		}
 	}
 	for _, c := range view.Captures {
 		b.at = Origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
 		b.triggers(c.Source, c.TriggerNames())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
-		b.now(c)
+		b.capture(c)
 	}
 	functions := parallel.Map(view.StreamTables, func(t render.StreamTable) (all []created) {
 		for _, p := range functionsOf(t) {
@@ -118,24 +118,24 @@ func functionsOf(t render.StreamTable) []part {
 	if len(t.Delta) > 0 {
 		all = append(all, part{"stream_table/merge.sql", t})
 		if telling {
-			all = append(all, part{"stream_table/merge.sql", t.Telling()})
+			all = append(all, part{"stream_table/merge.sql", t.Publishing()})
 		}
 	}
 	if t.Immediate {
-		all = append(all, part{"now/last.sql", t})
+		all = append(all, part{"immediate/last.sql", t})
 	}
 	if t.ComputedFn.Name != "" {
 		all = append(all, part{"stream_table/computed.sql", t})
 	}
 	all = append(all, part{"stream_table/rebuild.sql", t})
 	if telling {
-		all = append(all, part{"stream_table/rebuild.sql", t.Telling()})
+		all = append(all, part{"stream_table/rebuild.sql", t.Publishing()})
 	}
 	if t.RegainFn.Name != "" {
-		all = append(all, part{"now/regain.sql", t})
+		all = append(all, part{"immediate/regain.sql", t})
 	}
 	if len(t.Pending) > 0 {
-		all = append(all, part{"now/maintain.sql", t})
+		all = append(all, part{"immediate/maintain.sql", t})
 	}
 	if t.LastDue != nil {
 		all = append(all, part{"scheduler/last_due.sql", t.LastDue})
@@ -143,17 +143,17 @@ func functionsOf(t render.StreamTable) []part {
 	return all
 }
 
-// families adds what stream tables in immediate mode have in common that follow the same tables.
-func (b *builder) families(view render.Extension) {
-	for _, f := range view.Families {
-		b.add("now/apply.sql", f)
+// maintenanceGroups adds the functions that the stream tables of a maintenance group share.
+func (b *builder) maintenanceGroups(view render.Extension) {
+	for _, f := range view.MaintenanceGroups {
+		b.add("immediate/apply.sql", f)
 	}
-	if len(view.Families) > 0 {
+	if len(view.MaintenanceGroups) > 0 {
 		for _, name := range []string{"pgt_catch_up", "pgt_go_live", "pgt_fill_immediate"} {
-			b.add("now/"+name+".sql", view)
+			b.add("immediate/"+name+".sql", view)
 		}
 	}
 	if len(view.Marked()) > 0 {
-		b.add("now/pgt_tidy_marks.sql", view)
+		b.add("immediate/pgt_tidy_marks.sql", view)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// unknownTable is the code of the error that a query reads what there is not.
+// unknownTable is the code of the error that a query reads a table that does not exist.
 const unknownTable = "unknown-table"
 
-// Check finds what is wrong with the queries of a spec in which something else is wrong, so that a run reports it all.
+// Check reports errors in the queries of a spec that has other errors, so that one run reports them all.
 func Check(s *spec.Spec) *diag.List {
 	errs := &diag.List{}
 	rest, whole := s.Readable()
@@ -26,7 +26,7 @@ func Check(s *spec.Spec) *diag.List {
 	return errs
 }
 
-// CheckReading is Check where a database knows what DDL files do not.
+// CheckReading is Check without errors about unknown tables, for runs in which a database knows tables that DDL files do not have.
 func CheckReading(s *spec.Spec) *diag.List { return Check(s).Without(unknownTable) }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
@@ -44,7 +44,7 @@ func checkExpressions(s *spec.Spec, errs *diag.List) {
 // quoteTags are the dollar quotes that bodies of generated code stand in.
 var quoteTags = []string{"$function$", "$procedure$", "$do$", "$sql$"}
 
-// endsQuotes reports names and expressions that would end them.
+// endsQuotes reports names and expressions that would end a dollar quote of generated code.
 func endsQuotes(s *spec.Spec, errs *diag.List) {
 	report := func(at diag.Pos, what, text string) {
 		for _, tag := range quoteTags {
@@ -74,7 +74,7 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 	}
 }
 
-// unsupported reports what the format knows and this version cannot make.
+// unsupported reports features of the spec format that this version does not generate.
 func unsupported(s *spec.Spec, errs *diag.List) {
 	report := func(given bool, at diag.Pos, what string) {
 		if given {

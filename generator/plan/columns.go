@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// mostColumns is how many columns a table of PostgreSQL can have, less what is stored beside a query's.
+// mostColumns is the number of columns that a PostgreSQL table can have, less those that are stored beside the columns of a query.
 const mostColumns = 1600 - 3
 
 // systemColumns are names that a view may give its columns, and a table may not.
@@ -43,7 +43,7 @@ func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.Plan) {
 	c.checkIndexes(t, view)
 }
 
-// checkWhole refuses what needs the names of columns that only the server knows.
+// checkWhole refuses options that need the names of columns that only the server knows.
 func (c *compiler) checkWhole(t *spec.StreamTable, view *ivm.Plan) {
 	if t.Outbox != nil {
 		c.errs.Add(needsColumns(*view.Open, "an outbox, whose rows have them"))

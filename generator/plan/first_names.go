@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// What is alike in two versions but for names is found by generating each as if nothing had ever been renamed.
+// Versions are compared under first names, so that a rename changes nothing but names.
 
 // original is the spec with the names that everything was released under first, also in queries.
 func (l *Lineage) original(s *spec.Spec) *spec.Spec {
@@ -60,7 +60,7 @@ func (l *Lineage) original(s *spec.Spec) *spec.Spec {
 	return &first
 }
 
-// firstOutbox is what a consumer group consumes, by its first name.
+// firstOutbox returns the first name of the outbox that a consumer group reads.
 func (l *Lineage) firstOutbox(s *spec.Spec, asked string) string {
 	name := outboxOf(s, asked)
 	if slices.ContainsFunc(s.Outboxes, func(o spec.Outbox) bool { return o.Name == name }) {

@@ -1,13 +1,10 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/pgsluice/sluice/generator/render"
-	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// follow notes which columns of which tables a stream table needs the changes of.
+// follow adds the columns that a stream table reads to the change logs of its sources.
 func (p *planner) follow(n int) {
 	if !p.incremental(n) {
 		return
@@ -24,22 +21,6 @@ func (p *planner) follow(n int) {
 		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Readers = append(source.Readers, reader)
 	}
-}
-
-// inOrder sorts columns as their table has them, so that a log keeps its columns when other stream tables read them first.
-func inOrder(r *catalog.Relation, names []string) []string {
-	slices.SortFunc(names, func(a, b string) int { return r.Column(a) - r.Column(b) })
-	return names
-}
-
-// union is a list and what others have beside it.
-func union(list, others []string) []string {
-	for _, name := range others {
-		if !slices.Contains(list, name) {
-			list = append(list, name)
-		}
-	}
-	return list
 }
 
 // upstream are the stream tables that one reads, directly or not, in the order of their refreshes.
@@ -62,7 +43,7 @@ func (p *planner) needs(n int, needed map[render.Name]bool) {
 	}
 }
 
-// feeds are where the changes of a stream table go for others that follow it.
+// feeds lists the change logs and captures through which others follow a stream table.
 func (p *planner) feeds(n int) []render.Source {
 	name := render.Name(p.spec.StreamTables[n].Relation)
 	var feeds []render.Source

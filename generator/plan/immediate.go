@@ -12,12 +12,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// Stream tables in immediate mode: what they read is captured by triggers of its own, which maintain them within the statement.
-
-// immediate reports whether a stream table is in immediate mode.
-func (p *planner) immediate(n int) bool {
-	return p.spec.StreamTables[n].RefreshMode == spec.RefreshImmediate
-}
+// Triggers on the sources of stream tables in immediate mode maintain these within the statement.
 
 // capture notes which columns of which tables a stream table in immediate mode reads.
 func (p *planner) capture(n int) {
@@ -46,20 +41,20 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	source.UnreadFn = p.in("unapplied_" + r.Schema + "_" + r.Name)
 	return &render.Capture{
 		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
-		BeforeFn: p.in(base + "_before"), InsertNowFn: p.in(base + "_insert"), UpdateNowFn: p.in(base + "_update"), DeleteNowFn: p.in(base + "_delete"),
-		TruncateNowFn: p.in(base + "_truncate"), RowNowFn: p.in(base + "_row"), EndNowFn: p.in(base + "_end"),
+		BeforeFn: p.in(base + "_before"), InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
+		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), EndFn: p.in(base + "_end"),
 	}
 }
 
-// now completes a stream table in immediate mode.
-func (p *planner) now(n int, t *render.StreamTable) {
+// completeImmediate completes a stream table in immediate mode.
+func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	view, base := p.compiled.views[n], p.base(&p.spec.StreamTables[n])
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy), ""
 	t.Immediate, t.Direct = true, view.Immediate.Direct && len(p.readers(n)) == 0 && !p.readsPart(view)
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings = view.Storage.PlainSame, view.Immediate.FollowsSettings
 	names := map[*catalog.Relation]string{}
-	t.NowDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
+	t.PendingDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
@@ -72,11 +67,11 @@ func (p *planner) now(n int, t *render.StreamTable) {
 			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
 		}
 	} else if t.Direct {
-		t.KeyColumns, t.Anew = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
+		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
 	}
 }
 
-// readsPart reports whether a view reads a table below another: what a statement did to it, through the one above, no trigger sees as a whole.
+// readsPart reports whether a view reads a partition. Statement triggers of a partition do not fire for statements on its parent.
 func (p *planner) readsPart(view *ivm.Plan) bool {
 	return slices.ContainsFunc(view.Needs, func(n ivm.Need) bool { return n.Table.PartOfOthers() })
 }
@@ -84,7 +79,8 @@ func (p *planner) readsPart(view *ivm.Plan) bool {
 // inStatement is where a trigger finds the changes of its table.
 func inStatement(*catalog.Relation) string { return "changes1" }
 
-// reading are lines of common table expressions for a view; what they read as it is, is read by functions that say what is gone of it.
+// reading returns the common table expressions of a statement. They read current tables through functions that fail with a clear error if a
+// column is missing.
 func (p *planner) reading(t *render.StreamTable, few string, s ivm.Statement, log func(*catalog.Relation) string) []string {
 	return s.Lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Places: "p_places", Log: log, Current: func(r *catalog.Relation) string {
 		c := p.captures[r]
@@ -103,28 +99,7 @@ func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
 	return source
 }
 
-// setColumns says which columns of a relation are read.
-func setColumns(s *render.Source, r *catalog.Relation, names []string) {
-	s.ColumnList, s.TypeList, s.VariedList, s.ComparableList = names, nil, nil, nil
-	for _, name := range names {
-		c := r.Columns[r.Column(name)]
-		s.TypeList, s.VariedList = append(s.TypeList, c.Type), append(s.VariedList, c.Varied)
-		s.ComparableList = append(s.ComparableList, c.Equality.Comparable())
-	}
-}
-
-// readers are the stream tables that follow one by its changes.
-func (p *planner) readers(n int) []int {
-	var readers []int
-	for m := range p.compiled.reads {
-		if slices.Contains(p.compiled.reads[m], n) && (p.immediate(m) || p.incremental(m)) {
-			readers = append(readers, m)
-		}
-	}
-	return readers
-}
-
-// completeCaptures says what each table's triggers maintain.
+// completeCaptures notes which stream tables the triggers of each captured table maintain.
 func (p *planner) completeCaptures() []render.Capture {
 	var all []render.Capture
 	for _, r := range p.captured {
@@ -179,14 +154,6 @@ func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followe
 		step.Effects[string(e)] = render.Effect(followed.Effects[e])
 	}
 	return step
-}
-
-// follows reports whether a stream table changes with a table in the same statement.
-func (p *planner) follows(n int, r *catalog.Relation) bool {
-	if p.compiled.views[n].Follows(r) {
-		return true
-	}
-	return slices.ContainsFunc(p.compiled.reads[n], func(m int) bool { return p.immediate(m) && p.follows(m, r) })
 }
 
 // lockKey is the key of an advisory lock. It is made of the first name: writers may hold it while an upgrade waits to give another.

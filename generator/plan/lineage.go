@@ -3,29 +3,10 @@ package plan
 import (
 	"slices"
 
-	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
-
-// The kinds of what a spec names, as manifests have them.
-const (
-	anInbox      = "inbox"
-	anOutbox     = "outbox"
-	aGroup       = "consumer group"
-	aStreamTable = "stream table"
-)
-
-// Lineage knows under which names things were released first.
-type Lineage struct {
-	Spec     *spec.Spec         // with the stream tables that stand for relations of inboxes
-	Original *spec.Spec         // the same with the names that all was released under first
-	Released []upgrade.Manifest // before this version, oldest first
-	Last     upgrade.Manifest   // of them
-	named    []upgrade.Named
-	declared []declared
-}
 
 // Trace finds the first names of all that a spec names, and reports renames that cannot be.
 func Trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage {
@@ -33,51 +14,6 @@ func Trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage 
 	l.Spec, l.Original = Materialized(s), Materialized(l.original(s))
 	l.nameTables(len(s.StreamTables), l.Spec.StreamTables, l.Original.StreamTables)
 	return l
-}
-
-// first is the name under which something was released first.
-func (l *Lineage) first(kind, name string) string {
-	at := slices.IndexFunc(l.named, func(n upgrade.Named) bool { return n.Kind == kind && n.Name == name })
-	if at < 0 {
-		return name
-	}
-	return l.named[at].First()
-}
-
-// Moved reports whether anything has another name than at first.
-func (l *Lineage) Moved() bool {
-	return slices.ContainsFunc(l.named, func(n upgrade.Named) bool { return n.Origin != "" })
-}
-
-// declared is a name of a spec.
-type declared struct {
-	spec.Place
-	kind, name, from string
-}
-
-// declarations lists what a spec names; names of stream tables have their schemas.
-func declarations(s *spec.Spec) []declared {
-	var all []declared
-	for _, i := range s.Inboxes {
-		all = append(all, declared{i.Place, anInbox, i.Name, i.RenamedFrom})
-	}
-	for _, o := range s.Outboxes {
-		all = append(all, declared{o.Place, anOutbox, o.Name, o.RenamedFrom})
-	}
-	for _, g := range s.ConsumerGroups {
-		all = append(all, declared{g.Place, aGroup, g.Name, g.RenamedFrom})
-	}
-	for _, t := range s.StreamTables {
-		d := declared{t.Place, aStreamTable, render.Name(t.Relation).Plain(), ""}
-		if from, err := spec.ParseName(t.RenamedFrom); err == nil {
-			if from.Schema == "" {
-				from.Schema = s.Extension.Schema
-			}
-			d.from = render.Name(from).Plain()
-		}
-		all = append(all, d)
-	}
-	return all
 }
 
 // tracer follows names through the released versions.
@@ -108,7 +44,7 @@ func trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage 
 	return l
 }
 
-// before finds what something was in the last version; not ok if it is new.
+// before returns the name that a thing had in the last version; not ok if the thing is new.
 func (t *tracer) before(d declared) (upgrade.Named, bool) {
 	if t.pending(d) {
 		was, ok := t.last.Find(d.kind, d.from)
@@ -121,7 +57,7 @@ func (t *tracer) before(d declared) (upgrade.Named, bool) {
 	return t.last.Find(d.kind, d.name)
 }
 
-// pending reports whether a rename has not been released yet.
+// pending reports whether a rename has not been released.
 func (t *tracer) pending(d declared) bool {
 	if d.from == "" {
 		return false
@@ -142,7 +78,7 @@ func (t *tracer) everWas(kind, name string) bool {
 	})
 }
 
-// check reports a rename from what is not there, or is there still.
+// check reports a rename from a name that the last version does not have, or that is still defined.
 func (t *tracer) check(d declared, stood bool) {
 	at := d.Field("renamed_from")
 	for _, o := range t.all {
@@ -154,7 +90,7 @@ func (t *tracer) check(d declared, stood bool) {
 	switch other := t.kindOf(d.from); {
 	case stood:
 	case t.everWas(d.kind, d.from):
-		t.errs.Add(renamedTooLate(at, d, t.last.Version, t.nowCalled(d.kind, d.from)))
+		t.errs.Add(renamedTooLate(at, d, t.last.Version, t.currentName(d.kind, d.from)))
 	case other != "":
 		t.errs.Add(renamedKind(at, d, other))
 	default:
@@ -162,8 +98,8 @@ func (t *tracer) check(d declared, stood bool) {
 	}
 }
 
-// nowCalled is what the last version calls what had a name once; empty if it is gone.
-func (t *tracer) nowCalled(kind, name string) string {
+// currentName returns the name in the last version of a thing that once had another name; empty if that version does not have it.
+func (t *tracer) currentName(kind, name string) string {
 	for _, m := range slices.Backward(t.released) {
 		was, ok := m.Find(kind, name)
 		if !ok {
@@ -178,7 +114,7 @@ func (t *tracer) nowCalled(kind, name string) string {
 	return ""
 }
 
-// kindOf is what a name stands for in the last version, if it is of another kind.
+// kindOf returns the kind of a name in the last version.
 func (t *tracer) kindOf(name string) string {
 	for _, n := range t.last.Named {
 		if n.Name == name {
@@ -199,7 +135,7 @@ func (t *tracer) known(kind string) []string {
 	return names
 }
 
-// settle gives a first name of its own to what is new and has the first name of something else, and leaves out those that are names.
+// settle gives a thing that is new an origin of its own where its name is the origin of another one, and drops origins that equal the name.
 func (l *Lineage) settle(version string) {
 	taken := map[string]bool{}
 	for _, n := range l.named {
@@ -218,25 +154,7 @@ func (l *Lineage) settle(version string) {
 	}
 }
 
-// bare is a name without its schema: kinds make relations of the same names.
-func bare(kind, name string) string {
-	if kind == aStreamTable {
-		parsed, _ := spec.ParseName(name)
-		return parsed.Name
-	}
-	return name
-}
-
-// since is a name that tells what has it from what had it before.
-func since(kind, name, version string) string {
-	if kind == aStreamTable {
-		parsed, _ := spec.ParseName(name)
-		return render.Name{Schema: parsed.Schema, Name: parsed.Name + "@" + version}.Plain()
-	}
-	return name + "@" + version
-}
-
-// Named are what a manifest says of the names.
+// Named returns the names of a version for its manifest.
 func (l *Lineage) Named() []upgrade.Named {
 	all := slices.Clone(l.named)
 	for n := range all {

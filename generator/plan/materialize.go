@@ -11,11 +11,11 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// dlqSchedule is how often materialized dead letters are refreshed: they are few and nobody waits for them.
+// dlqSchedule is the refresh interval of materialized dead letters, which are few and not urgent.
 const dlqSchedule = spec.Duration(30 * time.Second)
 
-// Materialized returns the spec with a stream table in the place of each relation of an inbox that is to be materialized, and the tables of
-// those inboxes as if they stood in its DDL.
+// Materialized returns the spec with a stream table in place of each materialized relation of an inbox. The tables of these inboxes are added
+// to its DDL.
 func Materialized(s *spec.Spec) *spec.Spec {
 	whole := *s
 	whole.StreamTables, whole.DDL = slices.Clone(s.StreamTables), slices.Clone(s.DDL)
@@ -39,7 +39,7 @@ func Materialized(s *spec.Spec) *spec.Spec {
 	return &whole
 }
 
-// inboxFile stands for the name of a file in which what is made of an inbox would stand.
+// inboxFile is the file name under which the table of an inbox is added to the DDL of a spec.
 func inboxFile(i *spec.Inbox) string { return "inbox " + i.Name }
 
 // relationOf is the stream table with the messages of an inbox for which a condition holds.

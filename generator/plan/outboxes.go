@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-// viewOfOutboxes turns the event outboxes and the consumer groups of a spec into what templates read.
+// viewOfOutboxes builds the view models of event outboxes and consumer groups.
 func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Group) {
 	for n := range s.Outboxes {
 		outboxes = append(outboxes, viewOfOutbox(s, &s.Outboxes[n]))
@@ -64,4 +65,22 @@ func keyLock(s *spec.Spec, o *spec.Outbox) string {
 func groupLock(s *spec.Spec) string {
 	digest := md5.Sum([]byte("sluice consumer groups " + s.Extension.Schema))
 	return fmt.Sprint(int32(binary.BigEndian.Uint32(digest[:4])))
+}
+
+// outboxOf is the name in the catalog of the outbox that a consumer group asks for.
+func outboxOf(s *spec.Spec, asked string) string {
+	if slices.ContainsFunc(s.Outboxes, func(o spec.Outbox) bool { return o.Name == asked }) {
+		return asked
+	}
+	for _, matches := range []func(spec.StreamTable) bool{
+		func(t spec.StreamTable) bool { return t.Name == asked },
+		func(t spec.StreamTable) bool { return t.Relation.Name == asked },
+	} {
+		for _, t := range s.StreamTables {
+			if t.Outbox != nil && matches(t) {
+				return render.Name(t.Relation).Plain()
+			}
+		}
+	}
+	return asked
 }

@@ -1,4 +1,7 @@
-// Package plan says what a spec comes to: its views compiled, change logs, the order of refreshes, schedules, and the names of all that is made.
+// Package plan compiles a spec: its views, change logs, the order of refreshes, schedules, and the names of all objects.
+//
+// Files call downwards: plan, lineage, first_names, check, queries, sources, stream_tables, stream_table_models, maintenance_groups,
+// refresh_groups, immediate, follow, due, table_outboxes, planner, views, columns, materialize, view, outboxes, schedules, named, columns_read, reads, schemas, problems.
 package plan
 
 import (
@@ -8,10 +11,10 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// Plan is what a spec comes to: its views compiled, and what templates read of it.
+// Plan is a compiled spec with its view model.
 type Plan struct {
 	Spec    *spec.Spec       // with the stream tables that stand for relations of inboxes
-	View    render.Extension // what templates read
+	View    render.Extension // the data of templates
 	Order   []int            // of the stream tables of the spec, those first that others read
 	Queries []Query          // of the stream tables, in that order
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Query is that of a stream table, as whoever asks a server about it needs it: what the generated SQL takes for granted of it, too.
+// Query describes the query of a stream table for checks on a server, with the facts that the generated SQL relies on.
 type Query struct {
 	Name       string     // of the stream table, as it is written
 	Probe      string     // a name for a relation that stands for it, like its own where no other one has that

@@ -17,7 +17,7 @@ type Read struct {
 	Own    bool        // if it is none of these, the spec itself makes it
 }
 
-// Reads is what a spec needs of a database.
+// Reads lists the relations and names that a spec needs in a database.
 type Reads struct {
 	Path   []string    // the schemas in which names without one are looked up
 	Made   []spec.Name // what the spec makes itself
@@ -25,7 +25,7 @@ type Reads struct {
 	Uses   []sqltext.Use // functions, operators, types and collations that queries name
 }
 
-// ReadsOf finds what the queries and the adopted inboxes of a spec read, and what is wrong with its queries.
+// ReadsOf finds the relations that the queries and adopted inboxes of a spec read, and reports errors in its queries.
 func ReadsOf(s *spec.Spec) (*Reads, *diag.List) {
 	errs := &diag.List{}
 	reads := &Reads{Path: searchPath(s), Made: s.Makes()}
@@ -49,7 +49,7 @@ func ReadsOf(s *spec.Spec) (*Reads, *diag.List) {
 	return reads, errs
 }
 
-// Name adds a table or view that somebody names, whoever makes it.
+// Name adds a table or view by its name, even if the spec makes it.
 func (r *Reads) Name(at diag.Pos, name spec.Name) {
 	read := Read{At: at, Name: name, LookIn: []spec.Name{name}}
 	if name.Schema == "" {
@@ -61,7 +61,8 @@ func (r *Reads) Name(at diag.Pos, name spec.Name) {
 	r.Tables = append(r.Tables, read)
 }
 
-// add looks a name up among what the spec makes, as far as another schema does not come first, and keeps it unless that is all it can be.
+// add adds a relation unless its name can only mean one that the spec makes. Schemas that come before that one in the search path are looked
+// at.
 func (r *Reads) add(at diag.Pos, name spec.Name) {
 	read := Read{At: at, Name: name}
 	schemas := r.Path

@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// readsOf lists the relations that stream tables read, with what the generated SQL takes for granted of them.
+// readsOf lists the relations that stream tables read, with the facts about them that the generated SQL relies on.
 func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read {
 	var reads []render.Read
 	for _, n := range compiled.order {
@@ -33,8 +33,6 @@ func readsOf(s *spec.Spec, compiled *compiler, plan *render.Plan) []render.Read 
 	}
 	return reads
 }
-
-func nameOf(r *catalog.Relation) render.Name { return render.Name{Schema: r.Schema, Name: r.Name} }
 
 func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{Schemas: schemasOf(s), Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
@@ -80,7 +78,7 @@ func needOf(read render.Read, r *catalog.Relation, view *ivm.Plan) render.Need {
 	return need
 }
 
-// kindOf is table, or other for what no plan depends on. A view is one where its query went into a plan.
+// kindOf returns "table", or "other" for relations on which no plan depends. A view has the kind "view" where its query became part of a plan.
 func kindOf(r *catalog.Relation) string {
 	switch r.Kind {
 	case catalog.Table, catalog.Partitioned, catalog.StreamTable:

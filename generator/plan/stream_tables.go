@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// streamTables turns compiled views into what templates read.
+// streamTables turns compiled views into view models.
 func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan render.Plan) {
 	p := &planner{
 		spec: s, compiled: compiled, traced: traced, outboxNames: s.OutboxNames(),
@@ -29,8 +27,8 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, n := range compiled.order {
 		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
 	}
-	families := p.families()
-	p.nameFamilies(families)
+	groups := p.maintenanceGroups()
+	p.nameGroups(groups)
 	for i := range p.tables {
 		p.tables[i].Upstream = p.upstream(compiled.order[i])
 		p.tables[i].Feeds = p.feeds(compiled.order[i])
@@ -39,31 +37,31 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 	for _, r := range p.order {
 		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
-	plan.Frontiers = p.frontiers()
-	for n, group := range plan.Frontiers {
+	plan.RefreshGroups = p.refreshGroups()
+	for n, group := range plan.RefreshGroups {
 		for i := range p.tables {
 			if contains(group, p.tables[i]) {
 				p.tables[i].Group = n + 1
 			}
 		}
 		if len(group) > 1 {
-			p.together(group)
+			p.lockPaths(group)
 		}
 	}
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
-	plan.Families = p.completeFamilies(families, plan.Captures)
+	plan.MaintenanceGroups = p.completeGroups(groups, plan.Captures)
 	return plan
 }
 
-// online reports whether a stream table is made anew beside the old one. What others follow by its changes is not: they would follow rows that
-// nobody sees yet. In immediate mode writers fill it.
+// online reports whether a stream table is rebuilt beside its old rows. A stream table that others follow is not, because they would follow
+// rows that readers do not see yet; in immediate mode writers fill it.
 func (p *planner) online(n int, t *render.StreamTable) bool {
 	return p.spec.StreamTables[n].Rebuild != spec.RebuildLocked && !t.Immediate && len(t.Feeds) == 0 && t.Shape.Name == ""
 }
 
-// together notes what keeps the sources of a group as they are: a lock on their logs, or on themselves where they have none, as far as PostgreSQL
-// can lock them.
-func (p *planner) together(group []render.StreamTable) {
+// lockPaths notes the locks that keep the sources of a refresh group unchanged: on their change logs, or on the sources themselves where they
+// have none and PostgreSQL can lock them.
+func (p *planner) lockPaths(group []render.StreamTable) {
 	var logs, tables []string
 	foreign := ""
 	add := func(list *[]string, name render.Name) {
@@ -103,130 +101,22 @@ func contains(group []render.StreamTable, t render.StreamTable) bool {
 	return slices.ContainsFunc(group, func(g render.StreamTable) bool { return g.Table == t.Table })
 }
 
-// planner lays out the stream tables of a spec.
-type planner struct {
-	spec     *spec.Spec
-	compiled *compiler
-	traced   *Lineage
-	sources  map[*catalog.Relation]*render.Source
-	order    []*catalog.Relation
-	captures map[*catalog.Relation]*render.Capture
-	captured []*catalog.Relation
-	tables   []render.StreamTable
-
-	outboxNames []spec.OutboxNames // of each stream table of the spec
-}
-
-// in names an object that users do not call or read by its name.
-func (p *planner) in(full string) render.Name {
-	return schemasOf(p.spec).InInternal(spec.DerivedName(full))
-}
-
-// incremental reports whether a stream table is kept up to date by changes.
-func (p *planner) incremental(n int) bool {
-	return p.compiled.views[n].Strategy != ivm.Recompute && p.spec.StreamTables[n].RefreshMode != spec.RefreshFull && !p.immediate(n)
-}
-
-func (p *planner) source(r *catalog.Relation) *render.Source {
-	base := "changes_" + r.Schema + "_" + r.Name
-	trigger := func(event string) string { return p.trigger("log_"+event, r) }
-	return &render.Source{
-		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec),
-		Table: render.Name{Schema: r.Schema, Name: r.Name}, Made: r.Kind == catalog.StreamTable,
-		Log: p.in(base), XidIndex: p.in(base + "_xid"), MarkIndex: p.in(base + "_truncated"), ChangeNo: p.in("pgt_change_no"),
-		Triggers: render.Triggers{
-			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
-		},
-		CaptureFn: p.in(base + "_capture"), UnreadFn: p.in("unread_" + r.Schema + "_" + r.Name), State: p.in("pgt_stream_table_state"),
-	}
-}
-
-// trigger names a trigger on a table. The table is part of the name, as what is below it bears triggers of the same names: one may be below several
-// tables, and a stream table may read it itself. An inbox has the name that it had first, since its triggers stay when it is renamed.
-func (p *planner) trigger(event string, r *catalog.Relation) string {
-	name := r.Name
-	if r.Schema == p.spec.Extension.Schema {
-		name = p.traced.first(anInbox, name)
-	}
-	return spec.DerivedName(p.spec.Extension.Name + "_" + event + "_" + r.Schema + "_" + name)
-}
-
-// base is what names of a stream table's objects begin with.
-func (p *planner) base(t *spec.StreamTable) string {
-	if t.Relation.Schema == p.spec.Extension.Schema {
-		return t.Relation.Name
-	}
-	return t.Relation.Schema + "_" + t.Relation.Name
-}
-
+// table is what templates know of a stream table, but for what it takes to know all of them.
 func (p *planner) table(n, order int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
-	base := p.base(t)
-	beside := func(suffix string) render.Name { return p.in(base + suffix) }
-	storage := view.Storage
 	table := render.StreamTable{
 		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec), Path: p.path(t), Order: order,
-		Table: render.Name(t.Relation), Rows: beside("_rows"), Old: beside("_rows_old"), OnWrite: spec.DerivedName(p.spec.Extension.Name + "_read_only"),
-		State: p.in("pgt_stream_table_state"), History: schemasOf(p.spec).In("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
-		RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute),
-		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(p.spec), Schedule: t.Schedule.String(), Seldom: p.seldom(n),
-		LastDue: lastDue(t.Schedule, p.spec.Extension.Name, p.path(t), "stream table "+t.Relation.Schema+"."+t.Relation.Name, p.in(base+"_last_due")),
-		Visible: storage.Visible, Stored: storage.Stored, Repeats: storage.Repeats, Hashed: storage.Hashed(),
-		ShownAs: remembered(view.Shown), Same: storage.Same, HashOf: storage.HashOf, Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
-		KeyIndex: beside("_key"), LookupIndex: beside("_lookup"), HashIndex: beside("_hash"),
-		MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"),
+		StreamTableNames: p.names(t, view), Storage: storage(view), Timing: p.timing(n),
+		Refresh: render.Refresh{RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute)},
 	}
-	table.DueEvery, table.DueFunctions = p.due(n)
-	if t.Schedule.Calculated {
-		table.Calculated = p.calculated(n)
-	}
-	for _, r := range view.Sources {
-		table.Reads = append(table.Reads, nameOf(r).Plain())
-	}
-	if view.Whole() {
-		table.Shape = beside("_shape")
-	}
-	for _, k := range storage.Identity {
-		table.Identity = append(table.Identity, k.Name)
-		if k.Varied {
-			table.Varied = append(table.Varied, k.Name)
-		}
-		table.Lookup = table.Lookup || k.Nullable && !storage.Repeats
-		if !k.Nullable {
-			table.NotNull = append(table.NotNull, k.Name)
-		}
-	}
-	if !storage.Hashed() {
-		table.UniqueKey = storage.Index()
-	}
-	for _, o := range view.Output {
-		table.Columns = append(table.Columns, render.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull})
-	}
-	for i, columns := range t.Indexes {
-		index := render.Index{Name: beside(fmt.Sprintf("_idx%d", i+1))}
-		for _, c := range columns {
-			index.Names = append(index.Names, c.Value)
-			index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
-		}
-		table.Indexes = append(table.Indexes, index)
-	}
-	table.Paired = storage.Paired()
-	if !view.Whole() && !slices.Equal(storage.Visible, storage.Stored) {
-		table.RowsSQL = view.Recompute.Rows()
-	}
-	computed := ""
-	if view.Strategy != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
-		table.ComputedFn = p.in(base + "_computed")
-		computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
-	}
-	table.OwnPath, table.Computes = p.computes(n)
-	query := ivm.Query{SQL: table.Computes, Stored: table.Rows.String(), Computed: computed}
-	table.Rebuild, table.RebuildSigned = view.Recompute.Lines(query, false), view.Recompute.Lines(query, true)
+	table.Definition = p.definition(n)
+	table.Indexes = p.indexes(t, &table)
+	p.recompute(&table, view)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}
 	}
 	if p.immediate(n) {
-		p.now(n, &table)
+		p.completeImmediate(n, &table)
 	}
 	if p.incremental(n) {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy)
@@ -243,33 +133,18 @@ func (p *planner) table(n, order int) render.StreamTable {
 	return table
 }
 
-// path is where in the spec a stream table comes from.
-func (p *planner) path(t *spec.StreamTable) string {
-	for _, i := range p.spec.Inboxes {
-		if i.Materialize && i.At == t.At {
-			return "inboxes." + i.Name
-		}
+// recompute says how everything is computed.
+func (p *planner) recompute(table *render.StreamTable, view *ivm.Plan) {
+	if !view.Whole() && !slices.Equal(table.Visible, table.Stored) {
+		table.RowsSQL = view.Recompute.Rows()
 	}
-	return "stream_tables." + t.Name
-}
-
-// remembered asks once for each alias, from whatever goroutine.
-func remembered(shown func(alias string) (list, conds []string)) func(alias string) (list, conds []string) {
-	type answer struct{ list, conds []string }
-	var known sync.Map
-	return func(alias string) (list, conds []string) {
-		if a, ok := known.Load(alias); ok {
-			return a.(answer).list, a.(answer).conds
-		}
-		list, conds = shown(alias)
-		known.Store(alias, answer{list, conds})
-		return list, conds
+	query := ivm.Query{SQL: table.Computes, Stored: table.Rows.String()}
+	if view.Strategy != ivm.MergeRows && (table.Grouped || table.RowsSQL == "") {
+		query.Computed = fmt.Sprintf("%s(null::%s)", table.ComputedFn, table.Rows)
+	} else {
+		table.ComputedFn = render.Name{}
 	}
-}
-
-// ofInbox reports whether a stream table stands for a relation of an inbox.
-func (p *planner) ofInbox(t *spec.StreamTable) bool {
-	return strings.HasPrefix(p.path(t), "inboxes.")
+	table.Rebuild, table.RebuildSigned = view.Recompute.Lines(query, false), view.Recompute.Lines(query, true)
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update

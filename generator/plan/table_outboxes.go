@@ -14,7 +14,7 @@ func publishes(s *spec.Spec) bool {
 	return len(s.Outboxes) > 0 || slices.ContainsFunc(s.StreamTables, func(t spec.StreamTable) bool { return t.Outbox != nil })
 }
 
-// outbox is what templates know of the outbox that a stream table has or can be given; nil if it can have none.
+// outbox builds the view model of the outbox that a stream table has or can be given; nil if it can have none.
 func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	of := &p.spec.StreamTables[n]
 	if !publishes(p.spec) || t.Immediate && of.Outbox == nil || t.Shape.Name != "" {
@@ -28,7 +28,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
 		Table: t.In(names.Table), DeltaRows: t.In(names.DeltaRows), Latest: t.In(names.Latest), IDs: t.In(names.IDs), Pending: t.InInternal(names.Pending),
 		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
-		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), TellFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
+		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), PublishFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
 	}
 	if o.Immediate {
 		for _, event := range []string{"insert", "update", "delete", "truncate"} {
@@ -49,26 +49,8 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	return o
 }
 
-// pgtID is a uuid by which consumers tell stream tables apart: the same for one name in every database, and after it was renamed.
+// pgtID is the uuid by which consumers identify a stream table. It is the same in every database and survives renames.
 func pgtID(s *spec.Spec, name string) string {
 	digest := md5.Sum([]byte("sluice stream table " + s.Extension.Schema + " " + name))
 	return fmt.Sprintf("%x-%x-%x-%x-%x", digest[:4], digest[4:6], digest[6:8], digest[8:10], digest[10:])
-}
-
-// outboxOf is the name in the catalog of the outbox that a consumer group asks for.
-func outboxOf(s *spec.Spec, asked string) string {
-	if slices.ContainsFunc(s.Outboxes, func(o spec.Outbox) bool { return o.Name == asked }) {
-		return asked
-	}
-	for _, matches := range []func(spec.StreamTable) bool{
-		func(t spec.StreamTable) bool { return t.Name == asked },
-		func(t spec.StreamTable) bool { return t.Relation.Name == asked },
-	} {
-		for _, t := range s.StreamTables {
-			if t.Outbox != nil && matches(t) {
-				return render.Name(t.Relation).Plain()
-			}
-		}
-	}
-	return asked
 }

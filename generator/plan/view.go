@@ -7,7 +7,7 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-// viewOf turns a spec into what templates read.
+// viewOf builds the view model of a spec without its stream tables.
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for _, def := range spec.SettingDefs {
@@ -104,9 +104,4 @@ func expression(text string) string {
 		return text + "\n"
 	}
 	return text
-}
-
-// schemasOf are the schemas of the extension.
-func schemasOf(s *spec.Spec) render.Schemas {
-	return render.Schemas{SchemaName: s.Extension.Schema, InternalName: spec.InternalSchema(s.Extension.Schema)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// compileViews compiles the query of each stream table, in the spec's order; what reads another comes after it. A view is nil
-// if its query is wrong, which goes to errs.
+// compileViews compiles the query of each stream table, sources before their readers. Views stand in the spec's order; the view of a wrong
+// query is nil, and its errors are in errs.
 func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	count := len(s.StreamTables)
 	c := &compiler{
@@ -172,7 +172,7 @@ func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.Plan) {
 	}
 }
 
-// checkImmediate refuses sources whose changes no statement trigger of their own tells in time.
+// checkImmediate refuses sources whose changes fire no statement trigger of their own.
 func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.Plan) {
 	for _, need := range view.Needs {
 		switch r := need.Table; r.Kind {

@@ -193,21 +193,21 @@ func (p Plan) Shapes() bool {
 	return p.any(func(t StreamTable) bool { return t.Shape.Name != "" })
 }
 
-// Together reports whether stream tables are refreshed from one snapshot.
-func (p Plan) Together() bool { return len(p.Frontiers) < len(p.StreamTables) }
+// HasRefreshGroups reports whether stream tables must be refreshed from one snapshot.
+func (p Plan) HasRefreshGroups() bool { return len(p.RefreshGroups) < len(p.StreamTables) }
 
 // Probe is a view that is gone when pgt_fit_stream_table ends.
 func (e Extension) Probe() Name { return e.InInternal("pgt_probe") }
 
-// ToldNow are the stream tables in immediate mode with an outbox.
-func (p Plan) ToldNow() []StreamTable {
-	var told []StreamTable
+// PublishedImmediately are the stream tables in immediate mode with an outbox.
+func (p Plan) PublishedImmediately() []StreamTable {
+	var published []StreamTable
 	for _, t := range p.StreamTables {
 		if t.Immediate && t.Outbox != nil {
-			told = append(told, t)
+			published = append(published, t)
 		}
 	}
-	return told
+	return published
 }
 
 func (p Plan) any(is func(StreamTable) bool) bool {

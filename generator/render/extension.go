@@ -23,12 +23,12 @@ type Extension struct {
 
 // Plan is what stream tables come to.
 type Plan struct {
-	StreamTables []StreamTable   // what reads another comes after it
-	Frontiers    [][]StreamTable // the same, those together that are refreshed from one snapshot
-	Sources      []Source        // whose changes are logged
-	Captures     []Capture       // that stream tables in immediate mode read
-	Families     []Family        // of stream tables in immediate mode
-	Reads        []Read          // all relations that stream tables read
+	StreamTables      []StreamTable      // what reads another comes after it
+	RefreshGroups     [][]StreamTable    // the same, those together that are refreshed from one snapshot
+	Sources           []Source           // whose changes are logged
+	Captures          []Capture          // that stream tables in immediate mode read
+	MaintenanceGroups []MaintenanceGroup // of stream tables in immediate mode
+	Reads             []Read             // all relations that stream tables read
 }
 
 // Setting is a setting with the value that the spec gives it.

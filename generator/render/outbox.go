@@ -38,7 +38,7 @@ type Outbox struct {
 	DeltaRows, Latest, Pending                            Name // of a stream table
 	Shown, Rows, State                                    Name // the stream table, what stores it, and the table with its state
 	SearchPath                                            string
-	MakeFn, UnmakeFn, TellFn                              Name
+	MakeFn, UnmakeFn, PublishFn                           Name
 	FlushFn                                               Name // in immediate mode
 	Changed                                               []Changed
 	Publication                                           string
@@ -176,6 +176,11 @@ func (e Extension) SegmentedOutboxes() []Outbox { return e.outboxes(Outbox.Segme
 // ArchivedOutboxes are those whose rows are archived if nobody consumes them.
 func (e Extension) ArchivedOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Archive.Name != "" })
+}
+
+// EvictingOutboxes are those whose groups begin anew at the end if nobody consumes them.
+func (e Extension) EvictingOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.IdlePolicy == "evict" })
 }
 
 // PlainOutboxes are those that do not.

@@ -192,7 +192,7 @@ func load(t *testing.T, files map[string]string) *Spec {
 
 func TestJSONSchema(t *testing.T) {
 	schema := compileSchema(t)
-	for _, file := range []string{"../../specs/shop/spec.yaml", "../../internal/cli/starter/spec.yaml", "testdata/everything.yaml"} {
+	for _, file := range []string{"../../specs/shop/spec.yaml", "../../cmd/internal/cli/starter/spec.yaml", "testdata/everything.yaml"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 func TestMain(m *testing.M) {
-	sandbox.InMemory()
+	commandtest.InMemory()
 	code := m.Run()
-	sandbox.Cleanup()
+	commandtest.Cleanup()
 	os.Exit(code)
 }
 

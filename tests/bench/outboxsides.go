@@ -8,8 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/demo"
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // broker is a way to publish events and to consume them. All run the same Go code; only the SQL differs.
@@ -129,11 +128,11 @@ func (b *bench) installBroker(ctx context.Context, x broker) error {
 	err := connected(ctx, b.dsn(), func(conn *pgx.Conn) error {
 		switch {
 		case x.name == sluice.name:
-			extension, err := demo.Sample("events")
+			extension, err := commandtest.Sample("events")
 			if err != nil {
 				return err
 			}
-			_, err = live.Apply(ctx, conn, extension, live.Options{})
+			_, err = commandtest.Apply(ctx, conn, extension, commandtest.ApplyOptions{})
 			return err
 		case x.script != "":
 			path := os.Getenv(x.script)

@@ -12,8 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/cli"
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // How many objects one spec has.
@@ -96,7 +95,7 @@ func (b *bench) runMany(ctx context.Context) ([]row, error) {
 			return err
 		}
 		start := time.Now()
-		_, err := live.Apply(ctx, conn, extension, live.Options{})
+		_, err := commandtest.Apply(ctx, conn, extension, commandtest.ApplyOptions{})
 		apply = []float64{time.Since(start).Seconds()}
 		return err
 	})
@@ -144,6 +143,6 @@ func tickOnce(ctx context.Context, dsn string, change bool, id int) (seconds flo
 // runAsCommand ends the process as the sluice command if the arguments ask for it.
 func runAsCommand() {
 	if len(os.Args) > 1 && os.Args[1] == asCommand {
-		os.Exit(cli.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(commandtest.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // scheduled runs body while a scheduler ticks once a second, if the side has one. What the scheduler complains of is an error.
@@ -20,7 +20,7 @@ func (s stage) scheduled(ctx context.Context, x side, body func() error) error {
 	ticking, stop := context.WithCancel(ctx)
 	var group errgroup.Group
 	group.Go(func() error {
-		return live.Scheduler{DSN: s.dsn(), Schema: "pgtrickle", Every: time.Second, Log: heard.log}.Run(ticking)
+		return commandtest.Scheduler{DSN: s.dsn(), Schema: "pgtrickle", Every: time.Second, Log: heard.log}.Run(ticking)
 	})
 	err := body()
 	stop()

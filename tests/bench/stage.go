@@ -8,9 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/demo"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -20,22 +18,22 @@ var plainSQL string
 const database = "bench"
 
 // stage is the server with both sides on it.
-type stage struct{ server *sandbox.Server }
+type stage struct{ server *commandtest.Server }
 
 // dsn is the way to the database; parameters are settings of the session.
 func (s stage) dsn(params ...string) string { return s.server.DSN(database, params...) }
 
-// build starts the server and installs both sides. sandbox.Cleanup ends it.
+// build starts the server and installs both sides. commandtest.Cleanup ends it.
 func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
-	extension, err := demo.Sample("shop")
+	extension, err := commandtest.Sample("shop")
 	if err != nil {
 		return stage{}, err
 	}
-	install, err := sandbox.Finder{Progress: log, Fetch: true}.Find(ctx, "")
+	install, err := commandtest.Finder{Progress: log, Fetch: true}.Find(ctx, "")
 	if err != nil {
 		return stage{}, err
 	}
-	server, err := sandbox.Start(ctx, sandbox.Options{Install: install, Durable: true, Settings: map[string]string{
+	server, err := commandtest.Start(ctx, commandtest.ServerOptions{Install: install, Durable: true, Settings: map[string]string{
 		"shared_buffers":     cfg.Buffers,
 		"max_wal_size":       "8GB", // checkpoints come when the benchmark asks for them
 		"checkpoint_timeout": "30min",
@@ -58,7 +56,7 @@ func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
 		if _, err := conn.PgConn().Exec(ctx, plainSQL).ReadAll(); err != nil {
 			return err
 		}
-		_, err := live.Apply(ctx, conn, extension, live.Options{})
+		_, err := commandtest.Apply(ctx, conn, extension, commandtest.ApplyOptions{})
 		return err
 	})
 }

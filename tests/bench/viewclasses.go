@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
 )
 
 //go:embed views.sql
@@ -116,7 +116,7 @@ func installViews(ctx context.Context, dsn, mode string, chosen ...class) error 
 		return err
 	}
 	return connected(ctx, dsn, func(conn *pgx.Conn) error {
-		if _, err := live.Apply(ctx, conn, extension, live.Options{}); err != nil {
+		if _, err := commandtest.Apply(ctx, conn, extension, commandtest.ApplyOptions{}); err != nil {
 			return err
 		}
 		return execute(ctx, conn, "vacuum analyze")

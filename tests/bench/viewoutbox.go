@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // tells are how many rows a refresh changes, as its outbox counts them, and by how much that may take longer with the outbox.
@@ -92,7 +92,7 @@ func prepareTell(ctx context.Context, dsn string, c class) error {
 		return err
 	}
 	return connected(ctx, dsn, func(conn *pgx.Conn) error {
-		if _, err := live.Apply(ctx, conn, extension, live.Options{}); err != nil {
+		if _, err := commandtest.Apply(ctx, conn, extension, commandtest.ApplyOptions{}); err != nil {
 			return err
 		}
 		return execute(ctx, conn,

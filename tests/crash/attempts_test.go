@@ -17,8 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -34,7 +34,7 @@ inboxes:
 // killers is a crew at an inbox in which one message kills whoever claims it, in one way.
 type killers struct {
 	t      *testing.T
-	server *sandbox.Server
+	server *commandtest.Server
 	inbox  string
 	kills  atomic.Int64
 	dying  sync.Mutex // one kills the server at a time
@@ -48,7 +48,7 @@ const (
 // TestMessageKillsItsWorkers lets a message kill worker processes by signal, the server processes of their connections, or the whole server,
 // while others are processed. It becomes a dead letter after its attempts, and nothing else does.
 func TestMessageKillsItsWorkers(t *testing.T) {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true, Settings: map[string]string{"shared_buffers": "16MB", "restart_after_crash": "on"},
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (k *killers) fill() {
 	k.t.Helper()
 	conn := pgtest.Connect(k.t, k.server.DSN("postgres"))
 	for _, sql := range []string{
-		"drop schema if exists pgtrickle cascade",
+		"drop schema if exists pgtrickle, pgtrickle_internal cascade",
 		installed.Text(k.t, killersSpec).Install(generator.Plain),
 		fmt.Sprintf("insert into pgtrickle.%s (event_id, event_type, payload) select 'm' || lpad(i::text, 2, '0'), 't', '{}' from generate_series(0, %d) i", k.inbox, innocents),
 	} {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -29,7 +29,7 @@ const kills, manyKills = 40, 100
 // run is a server with traffic on it. The traffic's sessions survive every crash by connecting again.
 type run struct {
 	t       *testing.T
-	server  *sandbox.Server
+	server  *commandtest.Server
 	rand    *rand.Rand
 	stop    chan struct{}
 	traffic sync.WaitGroup
@@ -87,7 +87,7 @@ inboxes:
 `
 
 func start(t *testing.T, seed uint64) *run {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true, Settings: map[string]string{"shared_buffers": "16MB", "restart_after_crash": "on"},
 	})
 	if err != nil {
@@ -276,14 +276,14 @@ func (r *run) freed(ids []string, pid int) (lost bool, err error) {
 		if err != nil || len(missing) == 0 {
 			return false, err
 		}
-		if time.Since(since) > patience {
+		if time.Since(since) > pauseTimeout {
 			return false, fmt.Errorf("the victim held %q; pending, but not claimable: %d messages, such as %q", ids, len(missing), missing[:min(5, len(missing))])
 		}
 	}
 }
 
-// patience is for the pause that claims make after looking in vain behind their cursor: ten times what the look took.
-const patience = time.Second
+// pauseTimeout is for the pause that claims make after looking in vain behind their cursor: ten times what the look took.
+const pauseTimeout = time.Second
 
 // unclaimable lists the pending messages that claims do not find, though nobody holds any.
 func (r *run) unclaimable(ctx context.Context, conn *pgx.Conn) (missing []string, err error) {

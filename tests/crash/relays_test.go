@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -116,7 +116,7 @@ func TestRelays(t *testing.T) {
 }
 
 func startRelays(t *testing.T, seed uint64) *relayRun {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true,
 		Settings: map[string]string{"shared_buffers": "16MB", "restart_after_crash": "on", "deadlock_timeout": "20ms"},
 	})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/live/chaos"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -77,7 +77,7 @@ func (r *streamRun) awaitWork(count int64) {
 }
 
 func startStreams(t *testing.T, mode string, seed uint64) *streamRun {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true,
 		Settings: map[string]string{"shared_buffers": "16MB", "max_prepared_transactions": "20", "deadlock_timeout": "5ms"},
 	})

@@ -26,7 +26,7 @@ func TestJobsTick(t *testing.T) {
 	}
 }
 
-func jobTicks(t *testing.T, job string, patience time.Duration) {
+func jobTicks(t *testing.T, job string, timeout time.Duration) {
 	shop := installed.Load(t, installed.Shop())
 	db := installed.DB(t, shop)
 	files, err := shop.Files(nil)
@@ -40,7 +40,7 @@ func jobTicks(t *testing.T, job string, patience time.Duration) {
 	db.Exec(t, `insert into pgtrickle.payments (event_id, event_type, payload, retry_count) values ('poison', 't', '{}', 3)`)
 	db.Exec(t, `insert into pgtrickle.payments (event_id, event_type, payload, received_at, processed_at)
 		values ('old', 't', '{}', now() - interval '8 days', now() - interval '7 days')`)
-	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); ; time.Sleep(200 * time.Millisecond) {
 		done := pgtest.One[bool](t, db, `
 			select (select alerted from pgtrickle_internal.pgt_inbox_dead where inbox_name = 'payments' and not is_alert)
 			   and not exists (select from pgtrickle.payments where event_id = 'old')
@@ -50,7 +50,7 @@ func jobTicks(t *testing.T, job string, patience time.Duration) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no tick within %v\n%s", patience, db.Server.LogTail(20))
+			t.Fatalf("no tick within %v\n%s", timeout, db.Server.LogTail(20))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // checks are what the demo vouches for.
@@ -31,7 +31,7 @@ func sluice(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, talk strings.Builder
 	began := time.Now()
-	status = cli.Main(args, strings.NewReader(""), &out, &talk)
+	status = commandtest.Main(args, strings.NewReader(""), &out, &talk)
 	t.Logf("%v\n%s%s", time.Since(began), &talk, &out)
 	return status, out.String(), talk.String()
 }

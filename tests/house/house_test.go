@@ -10,17 +10,17 @@ import (
 
 const module = "github.com/pgsluice/sluice/"
 
-// rooms lists what each room may import of ours, by prefix. Imports point down only. The rooms of the command are in internal and not in
-// cmd/internal, because Go lets only packages below cmd import the latter, and tests start servers and run commands, too.
+// rooms lists what each room may import of ours, by prefix. Imports point down only.
 var rooms = map[string][]string{
-	"cmd/sluice":           {"internal/cli"},
-	"internal/cli":         {"internal/demo", "internal/live", "internal/pull", "internal/verify", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
-	"internal/demo":        {"internal/live", "internal/sandbox", "generator", "generator/spec", "specs"},
-	"internal/drift":       {"generator/upgrade", "ivm/sqltext"},
-	"internal/live":        {"internal/drift", "generator", "generator/artifact", "generator/plan", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
-	"internal/pull":        {"generator/plan", "generator/spec", "ivm/diag", "ivm/sqltext"},
-	"internal/verify":      {"internal/drift", "internal/live", "generator", "generator/artifact", "generator/upgrade", "ivm/sqltext", "ivm/sqltext/ddl"},
-	"internal/sandbox":     {},
+	"cmd/sluice":           {"cmd/internal/cli"},
+	"cmd/commandtest":      {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/sandbox", "cmd/internal/verify"},
+	"cmd/internal/cli":     {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/pull", "cmd/internal/verify", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
+	"cmd/internal/demo":    {"cmd/internal/live", "cmd/internal/sandbox", "generator", "generator/spec", "specs"},
+	"cmd/internal/drift":   {"generator/upgrade", "ivm/sqltext"},
+	"cmd/internal/live":    {"cmd/internal/drift", "generator", "generator/artifact", "generator/plan", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"cmd/internal/pull":    {"generator/plan", "generator/spec", "ivm/diag", "ivm/sqltext"},
+	"cmd/internal/verify":  {"cmd/internal/drift", "cmd/internal/live", "generator", "generator/artifact", "generator/upgrade", "ivm/sqltext", "ivm/sqltext/ddl"},
+	"cmd/internal/sandbox": {},
 	"generator":            {"generator/artifact", "generator/explain", "generator/objects", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
 	"generator/artifact":   {"generator/docs", "generator/migrations", "generator/objects", "generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
 	"generator/objects":    {"generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
@@ -51,22 +51,22 @@ var rooms = map[string][]string{
 
 // homes lists where each third-party module lives; tests may use any.
 var homes = map[string][]string{
-	"github.com/jackc/pgx":                       {"internal/live", "internal/cli", "internal/demo", "internal/drift", "internal/pull", "internal/verify"},
+	"github.com/jackc/pgx":                       {"cmd/internal/live", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/pull", "cmd/internal/verify"},
 	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext", "ivm/sqltext/ddl"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},
-	"github.com/spf13/cobra":                     {"internal/cli"},
+	"github.com/spf13/cobra":                     {"cmd/internal/cli"},
 	"go.yaml.in/yaml":                            {"generator/spec"},
 	"github.com/invopop/jsonschema":              {"generator/spec"},
 	"github.com/pb33f/ordered-map":               {"generator/spec"},
 	"github.com/pmezard/go-difflib":              {"generator/artifact"},
 	"github.com/nulab/autog":                     {"generator/page"},
 	"golang.org/x/text":                          {"ivm/diag"},
-	"golang.org/x/sys":                           {"internal/sandbox"},
-	"golang.org/x/sync/errgroup":                 {"internal/demo"},
-	"golang.org/x/term":                          {"internal/demo", "internal/cli"},
-	"github.com/fergusstrange/embedded-postgres": {"internal/sandbox"},
-	"github.com/jedib0t/go-pretty":               {"internal/demo", "internal/cli"},
+	"golang.org/x/sys":                           {"cmd/internal/sandbox"},
+	"golang.org/x/sync/errgroup":                 {"cmd/internal/demo"},
+	"golang.org/x/term":                          {"cmd/internal/demo", "cmd/internal/cli"},
+	"github.com/fergusstrange/embedded-postgres": {"cmd/internal/sandbox"},
+	"github.com/jedib0t/go-pretty":               {"cmd/internal/demo", "cmd/internal/cli"},
 }
 
 type listed struct {

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // Start starts a server of the test's own, on which the owner may log in.
-func Start(t *testing.T, install sandbox.Install) *sandbox.Server {
+func Start(t *testing.T, install commandtest.Install) *commandtest.Server {
 	t.Helper()
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: install})
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Install: install})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func Start(t *testing.T, install sandbox.Install) *sandbox.Server {
 
 // Relocate copies binaries to where files of extensions may be put beside them. A server finds its share directory by
 // its own place, relative to it as it was built.
-func Relocate(t *testing.T, in sandbox.Install) sandbox.Install {
+func Relocate(t *testing.T, in commandtest.Install) commandtest.Install {
 	t.Helper()
 	root, err := os.MkdirTemp("/tmp", "sluice-install-")
 	if err != nil {
@@ -55,13 +55,13 @@ func Relocate(t *testing.T, in sandbox.Install) sandbox.Install {
 	return in
 }
 
-func pgConfig(in sandbox.Install, what string) string {
+func pgConfig(in commandtest.Install, what string) string {
 	out, _ := exec.Command(filepath.Join(in.Bin, "pg_config"), what).Output()
 	return strings.TrimSpace(string(out))
 }
 
 // PutFiles does what make install does with the generated files.
-func PutFiles(t *testing.T, in sandbox.Install, e *generator.Extension, released ...upgrade.Manifest) {
+func PutFiles(t *testing.T, in commandtest.Install, e *generator.Extension, released ...upgrade.Manifest) {
 	t.Helper()
 	directory := Directory(t, in)
 	files, err := e.Files(released)
@@ -78,7 +78,7 @@ func PutFiles(t *testing.T, in sandbox.Install, e *generator.Extension, released
 }
 
 // Directory is where a server looks for the files of extensions.
-func Directory(t *testing.T, in sandbox.Install) string {
+func Directory(t *testing.T, in commandtest.Install) string {
 	t.Helper()
 	for _, dir := range []string{pgConfig(in, "--sharedir"), filepath.Join(filepath.Dir(in.Bin), "share"), filepath.Join(filepath.Dir(in.Bin), "share", "postgresql")} {
 		if _, err := os.Stat(filepath.Join(dir, "extension", "plpgsql.control")); err == nil {

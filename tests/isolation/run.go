@@ -15,8 +15,8 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
 )
 
-// patience is how long a step may run that waits for no other session.
-const patience = 30 * time.Second
+// stepTimeout is how long a step may run that waits for no other session.
+const stepTimeout = 30 * time.Second
 
 // RunDir runs every case of a directory as a subtest, side by side.
 func RunDir(t *testing.T, dir string, db func(t testing.TB) *pgtest.Database) {
@@ -170,7 +170,7 @@ func (r *run) await(s *session, mayWait bool) bool {
 // it waits for a lock that another session of the case holds.
 func (r *run) settle(s *session, mayWait bool) (answer string, over bool) {
 	r.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(stepTimeout)
 	for {
 		select {
 		case answer = <-s.result:

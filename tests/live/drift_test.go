@@ -9,9 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/drift"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
@@ -207,8 +206,8 @@ func TestDrift(t *testing.T) {
 			run(t, super, "grant drift_other to "+pgtest.Owner) // whose things the owner may take back
 			run(t, conn, driftDDL)
 			run(t, conn, "insert into orders select g, g % 3, g * 10 from generate_series(1, 50) g; insert into measures select g, 'north', 'today' from generate_series(1, 9) g")
-			options := live.Options{Flavour: flavour}
-			if _, err := live.Apply(t.Context(), conn, e, options); err != nil {
+			options := commandtest.ApplyOptions{Flavour: flavour}
+			if _, err := commandtest.Apply(t.Context(), conn, e, options); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}
 			run(t, conn, "call app.tick()")
@@ -227,7 +226,7 @@ func TestDrift(t *testing.T) {
 				}
 				said += "# " + c.name + "\n" + tamper(t, conn, by, e, options, c)
 			}
-			if did, err := live.Apply(t.Context(), conn, e, options); err != nil || did.Changed || len(did.Left) > 0 {
+			if did, err := commandtest.Apply(t.Context(), conn, e, options); err != nil || did.Changed || len(did.Left) > 0 {
 				t.Errorf("with nothing to do: %+v %v", did, err)
 			}
 			if flavour == generator.AsExtension {
@@ -250,7 +249,7 @@ func TestDrift(t *testing.T) {
 
 var driftRoles = pgtest.MakeRoles("drift_producer", "drift_consumer", "drift_monitor", "drift_other")
 
-func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options live.Options, c tampering) string {
+func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options commandtest.ApplyOptions, c tampering) string {
 	for _, sql := range c.sql {
 		run(t, by, sql)
 	}
@@ -258,7 +257,7 @@ func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options li
 	for _, sql := range of[options.Flavour] {
 		run(t, conn, sql)
 	}
-	did, err := live.Apply(t.Context(), conn, e, options)
+	did, err := commandtest.Apply(t.Context(), conn, e, options)
 	if err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
@@ -272,7 +271,7 @@ func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options li
 	slices.Sort(said)
 	if c.undo != "" {
 		run(t, conn, c.undo)
-		if did, err = live.Apply(t.Context(), conn, e, options); err != nil {
+		if did, err = commandtest.Apply(t.Context(), conn, e, options); err != nil {
 			t.Fatal(pgtest.ErrorText(err))
 		}
 	}
@@ -284,10 +283,10 @@ func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options li
 }
 
 // keepsRows takes a table out of the extension. If it were put back, unmarked, pg_dump would leave out its rows.
-func keepsRows(t *testing.T, conn *pgx.Conn, e *generator.Extension, options live.Options) {
+func keepsRows(t *testing.T, conn *pgx.Conn, e *generator.Extension, options commandtest.ApplyOptions) {
 	t.Helper()
 	run(t, conn, "alter extension sluice_drift_test drop table app.letters")
-	did, err := live.Apply(t.Context(), conn, e, options)
+	did, err := commandtest.Apply(t.Context(), conn, e, options)
 	if err != nil || did.Changed || len(did.Left) != 1 || did.Left[0].String() != "table app.letters, member of extension" {
 		t.Errorf("a table that is no member: %+v %v", did, err)
 	}
@@ -311,14 +310,14 @@ func right(t *testing.T, conn *pgx.Conn) {
 }
 
 // compare finds the drift of a database.
-func compare(t *testing.T, conn *pgx.Conn, e *generator.Extension, flavour generator.Flavour) []drift.Difference {
+func compare(t *testing.T, conn *pgx.Conn, e *generator.Extension, flavour generator.Flavour) []commandtest.Difference {
 	t.Helper()
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
-	found, err := drift.Compare(t.Context(), tx, e.Manifest(), flavour == generator.AsExtension)
+	found, err := commandtest.Compare(t.Context(), tx, e.Manifest(), flavour == generator.AsExtension)
 	if err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}

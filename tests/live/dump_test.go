@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -256,7 +256,7 @@ func run(t testing.TB, conn *pgx.Conn, sql string) {
 }
 
 // restore pipes a dump into the restoring program; both run as the owner.
-func restore(t *testing.T, from, to *sandbox.Server, name, format string) {
+func restore(t *testing.T, from, to *commandtest.Server, name, format string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "dump")
 	output(t, from.Command("pg_dump", "-U", pgtest.Owner, "--no-owner", "--format", format, "--file", file, name))
@@ -274,7 +274,7 @@ func output(t testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-func create(t *testing.T, server *sandbox.Server, name string) *pgx.Conn {
+func create(t *testing.T, server *commandtest.Server, name string) *pgx.Conn {
 	t.Helper()
 	run(t, pgtest.Connect(t, server.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
 	return pgtest.Connect(t, server.DSN(name, "user="+pgtest.Owner))

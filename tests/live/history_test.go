@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -40,7 +40,7 @@ func TestHistoryOfEachWay(t *testing.T) {
 	run(t, plain, first.Install(generator.Plain))
 	run(t, plain, artifact.UpgradeScript(released[0], released[1], plan))
 	ways(t, plain, "1.0.0 plain by migration", "1.1.0 plain by migration")
-	did, err := live.Apply(t.Context(), plain, first, live.Options{Released: released, Loss: true})
+	did, err := commandtest.Apply(t.Context(), plain, first, commandtest.ApplyOptions{Released: released, Loss: true})
 	if err != nil || did.From != "1.1.0" {
 		t.Fatalf("%+v: %s", did, pgtest.ErrorText(err))
 	}
@@ -59,7 +59,7 @@ func TestHistoryOfEachWay(t *testing.T) {
 	}
 	run(t, extension, "alter extension sluice_tle_test update to '1.1.0'; select app.attach()")
 	run(t, extension, "select app.attach()")
-	if _, err := live.Apply(t.Context(), extension, next, live.Options{Released: released}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), extension, next, commandtest.ApplyOptions{Released: released}); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	ways(t, extension, "1.0.0 extension by extension", "1.1.0 extension by extension")

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -15,7 +15,7 @@ import (
 // leaves thousands of multixacts from a dozen transactions, so the numbers in the rows lie far above the transaction counter,
 // and nobody holds them any more: all messages are claimable, fresh ones and failed ones.
 func TestSharedLocksThatEnded(t *testing.T) {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Version: os.Getenv("SLUICE_TEST_PG")})
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Version: os.Getenv("SLUICE_TEST_PG")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -22,7 +22,7 @@ const toPrepare = 2000
 // TestPreparedWork has workers end half of their transactions in two phases, with another session that commits or rolls them
 // back a while later, beside ticks; the server is killed in the middle. Every message has its effect once.
 func TestPreparedWork(t *testing.T) {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Settings: map[string]string{"max_prepared_transactions": "20"},
 	})
 	if err != nil {

@@ -9,11 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -33,7 +32,7 @@ func TestRenamedExtension(t *testing.T) {
 		conn := create(t, server, fmt.Sprintf("fresh%d", n))
 		run(t, conn, ddl)
 		applied(t, conn, e, released)
-		fresh[e.Version] = pgtest.Column[string](t, conn, verify.SnapshotSQL)
+		fresh[e.Version] = pgtest.Column[string](t, conn, commandtest.SnapshotSQL)
 	}
 	for n, steps := range [][]int{{0, 1, 2, 3, 4}, {3, 0}, {0, 4}, {2, 1, 3}} {
 		conn := create(t, server, fmt.Sprintf("steps%d", n))
@@ -41,7 +40,7 @@ func TestRenamedExtension(t *testing.T) {
 		for _, at := range steps {
 			e := versions[at]
 			applied(t, conn, e, released)
-			got := pgtest.Column[string](t, conn, verify.SnapshotSQL)
+			got := pgtest.Column[string](t, conn, commandtest.SnapshotSQL)
 			diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: withEnds(fresh[e.Version]), B: withEnds(got), FromFile: "fresh", ToFile: "upgraded"})
 			if err != nil || diff != "" {
 				t.Errorf("steps %v to %s: %v\n%s", steps, e.Version, err, diff)
@@ -69,7 +68,7 @@ func renames(t *testing.T) (versions []*generator.Extension, released []upgrade.
 
 func applied(t *testing.T, conn *pgx.Conn, e *generator.Extension, released []upgrade.Manifest) {
 	t.Helper()
-	if _, err := live.Apply(t.Context(), conn, e, live.Options{Flavour: generator.AsExtension, Released: released, Loss: true}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Flavour: generator.AsExtension, Released: released, Loss: true}); err != nil {
 		t.Fatalf("%s: %s", e.Version, pgtest.ErrorText(err))
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -18,7 +18,7 @@ import (
 // TestInboxAsSubscriber has messages come by logical replication, which fires no statement trigger: the initial copy, and then what the publisher
 // inserts, updates, deletes and truncates, long after it was received there. All of it is counted, and what is pending can be claimed.
 func TestInboxAsSubscriber(t *testing.T) {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: pgtest.Server(t).Install, Settings: map[string]string{"wal_level": "logical"}})
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Install: pgtest.Server(t).Install, Settings: map[string]string{"wal_level": "logical"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -118,8 +118,8 @@ func TestTakenNames(t *testing.T) {
 				} else {
 					refuses(t, c.make, func() error { _, err := conn.Exec(t.Context(), bring(e)); return err }, says)
 				}
-				_, err := live.Apply(t.Context(), conn, e, live.Options{Flavour: flavour, Released: released})
-				var taken live.NamesTaken
+				_, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Flavour: flavour, Released: released})
+				var taken commandtest.NamesTaken
 				if !errors.As(err, &taken) || !strings.Contains(err.Error(), "already exists, and extension sluice_taken did not make it") {
 					t.Errorf("%s: apply says %v", c.make, err)
 				}
@@ -141,11 +141,11 @@ func TestTakenNames(t *testing.T) {
 				refuses(t, what, func() error { _, err := conn.Exec(t.Context(), script); return err }, "view was not made by extension sluice_taken: mail.bills_stats")
 			}
 			run(t, conn, "drop view mail.bills_stats")
-			if _, err := live.Apply(t.Context(), conn, next, live.Options{Released: released}); err != nil {
+			if _, err := commandtest.Apply(t.Context(), conn, next, commandtest.ApplyOptions{Released: released}); err != nil {
 				t.Fatal(pgtest.ErrorText(err))
 			}
 		}
-		if _, removed, err := live.Uninstall(t.Context(), conn, next, true); err != nil || !removed {
+		if _, removed, err := commandtest.Uninstall(t.Context(), conn, next, true); err != nil || !removed {
 			t.Errorf("uninstall: %v %s", removed, pgtest.ErrorText(err))
 		}
 		if left := leftovers(t, conn); strings.Join(left, " ") != "constraint orders_pkey relation orders relation orders_pkey schema mail trigger type orders type orders[]" &&
@@ -207,7 +207,7 @@ stream_tables:
 	db.Exec(t, takenDDL)
 	conn := db.Connect(t)
 	apply := func(e *generator.Extension) error {
-		_, err := live.Apply(t.Context(), conn, e, live.Options{})
+		_, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{})
 		return err
 	}
 	must := func(err error) {
@@ -243,7 +243,7 @@ stream_tables:
 	// The first gets the name of the other while both are there: attaching refuses, and so it goes on being left alone.
 	db.Exec(t, "drop view totals; alter view sums rename to totals")
 	refuses(t, "attach", func() error { _, err := conn.Exec(t.Context(), "select one.attach()"); return err }, "relation already exists: public.totals")
-	_, removed, err := live.Uninstall(t.Context(), conn, one, true)
+	_, removed, err := commandtest.Uninstall(t.Context(), conn, one, true)
 	if must(err); !removed || !pgtest.One[bool](t, db, "select to_regclass('public.totals') is not null and to_regnamespace('one') is null") {
 		t.Error("the first took away what the second made, or is not gone")
 	}
@@ -252,7 +252,7 @@ stream_tables:
 	if n := pgtest.One[int](t, db, "select count(*)::int from large"); n != 5 {
 		t.Errorf("%d large orders", n)
 	}
-	if did, err := live.Apply(t.Context(), conn, two, live.Options{}); err != nil || did.Changed || len(did.Left) > 0 {
+	if did, err := commandtest.Apply(t.Context(), conn, two, commandtest.ApplyOptions{}); err != nil || did.Changed || len(did.Left) > 0 {
 		t.Errorf("the second: %+v %v", did, err)
 	}
 }
@@ -271,7 +271,7 @@ func TestExtensionInSchemaOfUsers(t *testing.T) {
 		alter table orders disable trigger quiet;
 		create table mine (id int)`)
 	conn := db.Connect(t)
-	if _, err := live.Apply(t.Context(), conn, e, live.Options{}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{}); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	db.Exec(t, "insert into orders values (1, 'north', 9); select tick_once()")
@@ -281,7 +281,7 @@ func TestExtensionInSchemaOfUsers(t *testing.T) {
 	if got := triggers(); got != "audited O, quiet D" {
 		t.Errorf("triggers of users: %s", got)
 	}
-	if _, _, err := live.Uninstall(t.Context(), conn, e, true); err != nil {
+	if _, _, err := commandtest.Uninstall(t.Context(), conn, e, true); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	if got := triggers(); got != "audited O, quiet D" {
@@ -298,7 +298,7 @@ func TestRestoredWithoutComments(t *testing.T) {
 	db := pgtest.DB(t)
 	db.Exec(t, takenDDL+"insert into orders values (1, 'north', 9)")
 	conn := db.Connect(t)
-	if _, err := live.Apply(t.Context(), conn, e, live.Options{}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{}); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	marks := "select count(*)::int from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'"
@@ -312,11 +312,11 @@ func TestRestoredWithoutComments(t *testing.T) {
 	if n := pgtest.One[int](t, db, marks); n == 0 {
 		t.Error("nothing is marked again")
 	}
-	did, err := live.Apply(t.Context(), conn, e, live.Options{})
+	did, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{})
 	if err != nil || len(did.Left) > 0 || pgtest.One[int](t, db, marks) != all {
 		t.Errorf("after apply %d of %d marks: %+v %s", pgtest.One[int](t, db, marks), all, did.Left, pgtest.ErrorText(err))
 	}
-	if _, removed, err := live.Uninstall(context.WithoutCancel(t.Context()), conn, e, true); err != nil || !removed {
+	if _, removed, err := commandtest.Uninstall(context.WithoutCancel(t.Context()), conn, e, true); err != nil || !removed {
 		t.Errorf("uninstall: %v %s", removed, pgtest.ErrorText(err))
 	}
 }

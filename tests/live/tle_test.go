@@ -8,11 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -51,7 +50,7 @@ func TestTLE(t *testing.T) {
 	released := []upgrade.Manifest{first.Manifest()}
 
 	conn := create(t, server, "applied")
-	if _, err := live.Apply(t.Context(), conn, first, live.Options{Flavour: generator.AsTLE}); err == nil || !strings.Contains(err.Error(), "no extension pg_tle") {
+	if _, err := commandtest.Apply(t.Context(), conn, first, commandtest.ApplyOptions{Flavour: generator.AsTLE}); err == nil || !strings.Contains(err.Error(), "no extension pg_tle") {
 		t.Errorf("applied without pg_tle: %v", err)
 	}
 	standIn(t, server, "applied", directory)
@@ -66,7 +65,7 @@ func TestTLE(t *testing.T) {
 		{next, "", true, "1.0.0"}, // as it was installed
 		{next, generator.AsTLE, false, ""},
 	} {
-		did, err := live.Apply(t.Context(), conn, step.e, live.Options{Flavour: step.flavour, Released: released})
+		did, err := commandtest.Apply(t.Context(), conn, step.e, commandtest.ApplyOptions{Flavour: step.flavour, Released: released})
 		if err != nil {
 			t.Fatalf("step %d: %s", n, pgtest.ErrorText(err))
 		}
@@ -78,7 +77,7 @@ func TestTLE(t *testing.T) {
 	ways(t, conn, "1.0.0 extension by apply", "1.1.0 extension by apply")
 	run(t, conn, "select app.inbox_receive('letters', 'one', 'letter', '{}')")
 	run(t, conn, "call app.tick()")
-	if _, removed, err := live.Uninstall(t.Context(), conn, first, true); removed || err == nil || !strings.Contains(err.Error(), "1.1.0 is installed and differs") {
+	if _, removed, err := commandtest.Uninstall(t.Context(), conn, first, true); removed || err == nil || !strings.Contains(err.Error(), "1.1.0 is installed and differs") {
 		t.Errorf("removed by another version's spec, which knows not all that has data: %v", err)
 	}
 
@@ -106,7 +105,7 @@ func TestTLE(t *testing.T) {
 
 	changed := installed.Text(t, strings.Replace(tleNext, "max_retries: 5", "max_retries: 6", 1))
 	run(t, other, script)
-	if _, err := live.Apply(t.Context(), other, changed, live.Options{Flavour: generator.AsTLE, Released: released}); err == nil || !strings.Contains(err.Error(), "not those that the spec makes") {
+	if _, err := commandtest.Apply(t.Context(), other, changed, commandtest.ApplyOptions{Flavour: generator.AsTLE, Released: released}); err == nil || !strings.Contains(err.Error(), "not those that the spec makes") {
 		t.Errorf("applied another 1.1.0: %v", err)
 	}
 }
@@ -120,7 +119,7 @@ func is(t *testing.T, conn *pgx.Conn, version string) {
 	}
 }
 
-func standIn(t *testing.T, server *sandbox.Server, database, directory string) {
+func standIn(t *testing.T, server *commandtest.Server, database, directory string) {
 	t.Helper()
 	run(t, pgtest.Connect(t, server.DSN(database)), strings.ReplaceAll(pgtleSQL, "DIRECTORY", directory))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator/migrations"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -22,7 +22,7 @@ func TestFlyway(t *testing.T) {
 	}
 	libraries := t.TempDir()
 	command(t, "mvn", "-q", "-B", "-f", "testdata/flyway/pom.xml", "dependency:copy-dependencies", "-DoutputDirectory="+libraries)
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: pgtest.Server(t).Install, TCP: true})
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Install: pgtest.Server(t).Install, TCP: true})
 	must(t, err)
 	t.Cleanup(func() { server.Close() })
 	admin := pgtest.Connect(t, server.DSN("postgres"))

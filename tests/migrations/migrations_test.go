@@ -12,11 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -147,7 +146,7 @@ func freshly(t *testing.T) map[string][]string {
 	for _, e := range history(t) {
 		db := open(t)
 		prepare(t, db)
-		if _, err := live.Apply(t.Context(), db.conn, e, live.Options{}); err != nil {
+		if _, err := commandtest.Apply(t.Context(), db.conn, e, commandtest.ApplyOptions{}); err != nil {
 			t.Fatal(pgtest.ErrorText(err))
 		}
 		made[e.Version] = snapshot(t, db)
@@ -189,7 +188,7 @@ func must(t *testing.T, err error) {
 // snapshot is the catalog without what the tools themselves keep in it.
 func snapshot(t *testing.T, db target) []string {
 	t.Helper()
-	return slices.DeleteFunc(pgtest.Column[string](t, db.conn, verify.SnapshotSQL), func(line string) bool {
+	return slices.DeleteFunc(pgtest.Column[string](t, db.conn, commandtest.SnapshotSQL), func(line string) bool {
 		for _, theirs := range []string{"goose_db_version", "schema_migrations", "flyway_schema_history", "sqitch"} {
 			if strings.Contains(line, theirs) {
 				return true

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
@@ -31,7 +31,7 @@ func (Sluice) Install(ctx context.Context, conn *pgx.Conn, schemaDDL string, vie
 	if !errs.Empty() {
 		return errs
 	}
-	_, err = live.Apply(ctx, conn, extension, live.Options{})
+	_, err = commandtest.Apply(ctx, conn, extension, commandtest.ApplyOptions{})
 	return err
 }
 

@@ -4,13 +4,13 @@ import (
 	"os"
 	"testing"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Finding is what plpgsql_check has to say about a line of a function.
-type Finding = verify.Finding
+type Finding = commandtest.Finding
 
 // Findings runs plpgsql_check, all warnings on, over the plpgsql functions of a
 // schema, given as SQL writes its name. It leaves nothing in the database.
@@ -28,7 +28,7 @@ func Findings(t testing.TB, db *Database, schema string) []Finding {
 		t.Fatal(err)
 	}
 	name := sqltext.Unquoted(schema)
-	findings, err := verify.Findings(t.Context(), tx, name, generator.InternalSchema(name))
+	findings, err := commandtest.Findings(t.Context(), tx, name, generator.InternalSchema(name))
 	if err != nil {
 		t.Fatal(ErrorText(err))
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // Database is the database of one test. Its own methods share one connection as
 // the owner, for the test's goroutine alone; others call Connect.
 type Database struct {
 	Name   string
-	Server *sandbox.Server
+	Server *commandtest.Server
 
 	t       testing.TB
 	conn    *pgx.Conn
@@ -50,7 +50,7 @@ func (db *Database) drop() {
 }
 
 // DSN is the database's connection string as its owner; parameters are as in
-// sandbox.Server.DSN.
+// commandtest.Server.DSN.
 func (db *Database) DSN(params ...string) string {
 	return db.Server.DSN(db.Name, append([]string{"user=" + Owner}, params...)...)
 }

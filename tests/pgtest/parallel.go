@@ -5,16 +5,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // servers are those of the tests that run side by side. A test has one for itself, as roles, transaction numbers and the sessions that a test looks
 // at are those of the whole server.
 var servers struct {
 	sync.Mutex
-	idle   []*sandbox.Server
-	shared bool                       // whether the shared server is among them
-	used   map[string]*sandbox.Server // by the name of the test
+	idle   []*commandtest.Server
+	shared bool                           // whether the shared server is among them
+	used   map[string]*commandtest.Server // by the name of the test
 }
 
 // Parallel lets a test run side by side with others, on a server that no other test uses until it ends. Call it in the place of t.Parallel,
@@ -29,7 +29,7 @@ func Parallel(t *testing.T) {
 	t.Cleanup(func() { giveBack(t.Name(), s) })
 }
 
-func take(test string) (*sandbox.Server, error) {
+func take(test string) (*commandtest.Server, error) {
 	s, err := idle()
 	if err != nil {
 		return nil, err
@@ -37,14 +37,14 @@ func take(test string) (*sandbox.Server, error) {
 	servers.Lock()
 	defer servers.Unlock()
 	if servers.used == nil {
-		servers.used = map[string]*sandbox.Server{}
+		servers.used = map[string]*commandtest.Server{}
 	}
 	servers.used[test] = s
 	return s, nil
 }
 
 // idle is a server that no parallel test uses: the shared one first, another one where that is in use.
-func idle() (*sandbox.Server, error) {
+func idle() (*commandtest.Server, error) {
 	servers.Lock()
 	if last := len(servers.idle) - 1; last >= 0 {
 		s := servers.idle[last]
@@ -61,7 +61,7 @@ func idle() (*sandbox.Server, error) {
 	return start()
 }
 
-func giveBack(test string, s *sandbox.Server) {
+func giveBack(test string, s *commandtest.Server) {
 	servers.Lock()
 	defer servers.Unlock()
 	delete(servers.used, test)
@@ -69,7 +69,7 @@ func giveBack(test string, s *sandbox.Server) {
 }
 
 // serverOf is the server of a parallel test or of the parallel test that a test is part of, or nil.
-func serverOf(test string) *sandbox.Server {
+func serverOf(test string) *commandtest.Server {
 	servers.Lock()
 	defer servers.Unlock()
 	for {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/ivm"
 )
 
@@ -33,22 +33,22 @@ const CronDatabase = "cron"
 // Use it as the package's TestMain.
 func Main(m *testing.M) {
 	ivm.VerifyPasses()
-	sandbox.InMemory()
+	commandtest.InMemory()
 	code := m.Run()
-	sandbox.Cleanup()
+	commandtest.Cleanup()
 	os.Exit(code)
 }
 
 var shared = sync.OnceValues(start)
 
 // start starts a server with all that tests expect of it.
-func start() (*sandbox.Server, error) {
+func start() (*commandtest.Server, error) {
 	ctx := context.Background()
-	install, err := sandbox.Finder{Progress: os.Stderr}.Find(ctx, os.Getenv("SLUICE_TEST_PG"))
+	install, err := commandtest.Finder{Progress: os.Stderr}.Find(ctx, os.Getenv("SLUICE_TEST_PG"))
 	if err != nil {
 		return nil, err
 	}
-	s, err := sandbox.Start(ctx, options(install))
+	s, err := commandtest.Start(ctx, options(install))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func start() (*sandbox.Server, error) {
 // Server returns the server of the test: that which all tests of this binary
 // share, or the one that Parallel gave to the test. Tests that stop or kill a
 // server start one of their own from the sandbox package.
-func Server(t testing.TB) *sandbox.Server {
+func Server(t testing.TB) *commandtest.Server {
 	t.Helper()
 	if s := serverOf(t.Name()); s != nil {
 		return s
@@ -73,8 +73,8 @@ func Server(t testing.TB) *sandbox.Server {
 	return s
 }
 
-func options(install sandbox.Install) sandbox.Options {
-	opts := sandbox.Options{Install: install, Settings: map[string]string{"max_connections": "200", "max_prepared_transactions": "20"}}
+func options(install commandtest.Install) commandtest.ServerOptions {
+	opts := commandtest.ServerOptions{Install: install, Settings: map[string]string{"max_connections": "200", "max_prepared_transactions": "20"}}
 	if install.HasLibrary("pg_cron") {
 		opts.Preload = []string{"pg_cron"}
 		opts.Settings["cron.database_name"] = CronDatabase
@@ -84,7 +84,7 @@ func options(install sandbox.Install) sandbox.Options {
 }
 
 // equip makes what all tests expect of the server.
-func equip(ctx context.Context, s *sandbox.Server) error {
+func equip(ctx context.Context, s *commandtest.Server) error {
 	conn, err := pgx.Connect(ctx, s.DSN("postgres"))
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func HasCron(t testing.TB) bool {
 }
 
 // superuser runs statements in a database as the superuser.
-func superuser(ctx context.Context, s *sandbox.Server, db string, statements ...string) error {
+func superuser(ctx context.Context, s *commandtest.Server, db string, statements ...string) error {
 	conn, err := pgx.Connect(ctx, s.DSN(db))
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // Build fills a template database. The connection is that of its owner.
@@ -33,7 +33,7 @@ func Template(t testing.TB, name string, build Build) string {
 	return db
 }
 
-func makeTemplate(ctx context.Context, s *sandbox.Server, db string, build Build) error {
+func makeTemplate(ctx context.Context, s *commandtest.Server, db string, build Build) error {
 	if err := createDatabase(ctx, s, db, "template1"); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func makeTemplate(ctx context.Context, s *sandbox.Server, db string, build Build
 
 // createDatabase copies a database, for the owner, who may also create in its
 // schema public, as in versions before 15.
-func createDatabase(ctx context.Context, s *sandbox.Server, name, from string) error {
+func createDatabase(ctx context.Context, s *commandtest.Server, name, from string) error {
 	err := superuser(ctx, s, "postgres", fmt.Sprintf("create database %s template %s owner %s",
 		quote(name), quote(from), Owner))
 	if err != nil || from != "template1" {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/pgsluice/sluice/internal/sandbox"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // nearWrap brings a fresh server to where SLUICE_TEST_XIDS=n transactions are left before numbers of 32 bits begin anew, as they do
 // every four billion transactions: what is compared by age or by 64 bits must not notice.
-func nearWrap(ctx context.Context, s *sandbox.Server) error {
+func nearWrap(ctx context.Context, s *commandtest.Server) error {
 	left, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_XIDS"), 10, 32)
 	if err != nil {
 		return nil
@@ -37,7 +37,7 @@ func nearWrap(ctx context.Context, s *sandbox.Server) error {
 	return nil
 }
 
-func freeze(ctx context.Context, s *sandbox.Server) error {
+func freeze(ctx context.Context, s *commandtest.Server) error {
 	if err := superuser(ctx, s, "postgres", "update pg_database set datallowconn = true"); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func freeze(ctx context.Context, s *sandbox.Server) error {
 }
 
 // resetXID sets the number of the next transaction, and makes the file in which the server keeps how transactions around it ended.
-func resetXID(s *sandbox.Server, next uint64) error {
+func resetXID(s *commandtest.Server, next uint64) error {
 	const perFile, fileSize = 1 << 20, 256 << 10
 	file := filepath.Join(s.DataDir(), "pg_xact", fmt.Sprintf("%04X", next/perFile))
 	if _, err := os.Stat(file); err != nil {

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -18,7 +18,7 @@ const Variable = "SLUICE_TEST_PROGRAM"
 func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
 		ivm.VerifyPasses()
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(commandtest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	pgtest.Main(m)
 }

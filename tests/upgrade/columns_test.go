@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -62,7 +62,7 @@ func TestOutboxColumns(t *testing.T) {
 	db := at(t, first)
 	refused := func(e *generator.Extension, want string) {
 		t.Helper()
-		_, err := live.Apply(t.Context(), db.Connect(t), e, live.Options{Released: released, Loss: true})
+		_, err := commandtest.Apply(t.Context(), db.Connect(t), e, commandtest.ApplyOptions{Released: released, Loss: true})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
@@ -73,8 +73,8 @@ func TestOutboxColumns(t *testing.T) {
 	if _, err := upgrade.Derive(first.Manifest(), next.Manifest(), true); !errors.As(err, new(upgrade.Refused)) {
 		t.Errorf("no upgrade script is refused: %v", err)
 	}
-	var refusal live.Refusal
-	if _, err := live.Diff(t.Context(), db.Connect(t), next, released); !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "on_column_change: full_refresh") {
+	var refusal commandtest.Refusal
+	if _, err := commandtest.Diff(t.Context(), db.Connect(t), next, released); !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "on_column_change: full_refresh") {
 		t.Errorf("diff says what to do: %v, %q", err, refusal.Hint)
 	}
 
@@ -83,7 +83,7 @@ func TestOutboxColumns(t *testing.T) {
 	refused(ready, "stream table pgtrickle.silent has an outbox, and "+change)
 	db.Exec(t, "select pgtrickle.disable_outbox('silent')")
 	db.Exec(t, "select pgtrickle.create_consumer_group('copy', 'told')")
-	apply(t, db, ready, live.Options{Released: released})
+	apply(t, db, ready, commandtest.ApplyOptions{Released: released})
 	got := pgtest.One[string](t, db, "select format('%s %s %s', payload -> 'full_refresh', inserted_count, jsonb_path_query_first(payload, '$.inserted[*] ? (@.id == 3)')) from pgtrickle.poll_outbox('copy', 'c')")
 	if want := `true 300 {"id": 3, "status": "new"}`; got != want {
 		t.Errorf("consumers get %s, want %s", got, want)
@@ -119,7 +119,7 @@ func TestColumnOrder(t *testing.T) {
 	for from := range versions {
 		for to := from + 1; to < len(versions); to++ {
 			db := at(t, versions[from])
-			apply(t, db, versions[to], live.Options{Released: released})
+			apply(t, db, versions[to], commandtest.ApplyOptions{Released: released})
 			same(t, fresh(t, versions[to]), snapshot(t, db))
 		}
 	}

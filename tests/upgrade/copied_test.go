@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -20,13 +20,13 @@ func TestCopied(t *testing.T) {
 	first := installed.Text(t, fmt.Sprintf(text, 0, ""))
 	second := installed.Text(t, fmt.Sprintf(text, 1, "  - {name: second, outbox: letters, auto_offset_reset: earliest}\n"))
 	db := pgtest.DB(t, pgtest.Template(t, key(first), func(ctx context.Context, conn *pgx.Conn) error {
-		if _, err := live.Apply(ctx, conn, first, live.Options{}); err != nil {
+		if _, err := commandtest.Apply(ctx, conn, first, commandtest.ApplyOptions{}); err != nil {
 			return err
 		}
 		_, err := conn.Exec(ctx, "select pgtrickle.outbox_publish('letters', 't', '{}')")
 		return err
 	}))
-	apply(t, db, second, live.Options{Released: []upgrade.Manifest{first.Manifest()}})
+	apply(t, db, second, commandtest.ApplyOptions{Released: []upgrade.Manifest{first.Manifest()}})
 	if got := pgtest.Column[string](t, db, "select event_type from pgtrickle.poll_outbox('second', 'c')"); len(got) != 1 {
 		t.Errorf("the new group is given %q", got)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -26,7 +26,7 @@ func TestDataSurvives(t *testing.T) {
 	for n, e := range versions[1:] {
 		w.use(t)
 		before := w.survey(t)
-		apply(t, db, e, live.Options{Released: released, Loss: true})
+		apply(t, db, e, commandtest.ApplyOptions{Released: released, Loss: true})
 		equalQueries(t, w.db, e.Version)
 		changed := changedBetween(versions[n], e)
 		kept(t, e.Version, before, w.survey(t), changed.gone)

@@ -8,10 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/sandbox"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -26,10 +24,10 @@ func TestExtensionFlavour(t *testing.T) {
 	catalogs := map[string][]string{}
 	for _, e := range versions {
 		conn := server.create(t, template(e))
-		if _, err := live.Apply(t.Context(), conn, e, live.Options{Flavour: generator.AsExtension}); err != nil {
+		if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Flavour: generator.AsExtension}); err != nil {
 			t.Fatalf("installing %s: %s", e.Version, pgtest.ErrorText(err))
 		}
-		catalogs[e.Version] = pgtest.Column[string](t, conn, verify.SnapshotSQL)
+		catalogs[e.Version] = pgtest.Column[string](t, conn, commandtest.SnapshotSQL)
 		conn.Close(t.Context()) // so that it can be copied
 		t.Run(e.Version+" as in the plain flavour", func(t *testing.T) {
 			pgtest.Parallel(t)
@@ -41,11 +39,11 @@ func TestExtensionFlavour(t *testing.T) {
 		t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
 			t.Parallel() // all on the server that has the files
 			conn := server.copy(t, template(from), fmt.Sprint("extension_", n))
-			did, err := live.Apply(t.Context(), conn, to, live.Options{Released: released, Loss: true})
+			did, err := commandtest.Apply(t.Context(), conn, to, commandtest.ApplyOptions{Released: released, Loss: true})
 			if err != nil || did.From != from.Version {
 				t.Fatalf("upgraded from %q: %s", did.From, pgtest.ErrorText(err))
 			}
-			same(t, catalogs[to.Version], pgtest.Column[string](t, conn, verify.SnapshotSQL))
+			same(t, catalogs[to.Version], pgtest.Column[string](t, conn, commandtest.SnapshotSQL))
 		})
 	}
 }
@@ -73,9 +71,9 @@ func serverWithFiles(t *testing.T, versions []*generator.Extension) ownServer {
 }
 
 // ownServer is a server of the test's own, with the roles that tests expect.
-type ownServer struct{ *sandbox.Server }
+type ownServer struct{ *commandtest.Server }
 
-func withRoles(t *testing.T, server *sandbox.Server) ownServer {
+func withRoles(t *testing.T, server *commandtest.Server) ownServer {
 	t.Helper()
 	exec(t, pgtest.Connect(t, server.DSN("postgres")), makeRoles)
 	return ownServer{server}

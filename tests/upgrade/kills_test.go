@@ -14,10 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/sandbox"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/program"
 )
@@ -97,7 +95,7 @@ func (k *killing) often(t *testing.T, kill func(t *testing.T, from, to int, how 
 }
 
 func startKilling(t *testing.T, specs string, versions []*generator.Extension) *killing {
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: pgtest.Server(t).Install, Durable: true, Settings: map[string]string{"shared_buffers": "32MB"}})
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Install: pgtest.Server(t).Install, Durable: true, Settings: map[string]string{"shared_buffers": "32MB"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +124,7 @@ func (k *killing) create(t *testing.T) (string, *pgx.Conn) {
 func (k *killing) kill(t *testing.T, from, to int, how string) {
 	a, b := k.versions[from], k.versions[to]
 	name, conn := k.create(t)
-	if _, err := live.Apply(t.Context(), conn, a, live.Options{}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), conn, a, commandtest.ApplyOptions{}); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	w := &world{db: conn}
@@ -146,7 +144,7 @@ func (k *killing) kill(t *testing.T, from, to int, how string) {
 // killRename kills one upgrade that renames.
 func (k *killing) killRename(t *testing.T, from, to int, how string) {
 	name, conn := k.create(t)
-	if _, err := live.Apply(t.Context(), conn, k.versions[from], live.Options{}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), conn, k.versions[from], commandtest.ApplyOptions{}); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	useEverything(t, conn, names[from], 0)
@@ -168,7 +166,7 @@ func (k *killing) killRename(t *testing.T, from, to int, how string) {
 func (k *killing) killOnline(t *testing.T, from, to int, how string) {
 	name, conn := k.create(t)
 	exec(t, conn, "insert into public.orders select n, n % 1000, n % 100, 'paid' from generate_series(1001, 100000) n")
-	if _, err := live.Apply(t.Context(), conn, k.versions[from], live.Options{}); err != nil {
+	if _, err := commandtest.Apply(t.Context(), conn, k.versions[from], commandtest.ApplyOptions{}); err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	shown := func(table string) string {
@@ -204,14 +202,14 @@ func (k *killing) killOnline(t *testing.T, from, to int, how string) {
 		k.typical = (k.typical + time.Since(began)) / 2
 	}
 	refreshAll(t, conn)
-	same(t, k.catalog(t, k.versions[to].Version), pgtest.Column[string](t, conn, verify.SnapshotSQL))
+	same(t, k.catalog(t, k.versions[to].Version), pgtest.Column[string](t, conn, commandtest.SnapshotSQL))
 	equalQueries(t, conn, k.versions[to].Version)
 }
 
 // complete applies a version again, to a database that is at the one or the other.
 func (k *killing) complete(t *testing.T, name string, conn *pgx.Conn, version string, to int) {
 	t.Helper()
-	same(t, k.catalog(t, version), unsegmented(pgtest.Column[string](t, conn, verify.SnapshotSQL)))
+	same(t, k.catalog(t, version), unsegmented(pgtest.Column[string](t, conn, commandtest.SnapshotSQL)))
 	began := time.Now()
 	if out, err := k.apply(name, to).CombinedOutput(); err != nil {
 		t.Fatalf("apply again: %v\n%s", err, out)
@@ -219,7 +217,7 @@ func (k *killing) complete(t *testing.T, name string, conn *pgx.Conn, version st
 	if version != k.versions[to].Version {
 		k.typical = (k.typical + time.Since(began)) / 2
 	}
-	same(t, k.catalog(t, k.versions[to].Version), unsegmented(pgtest.Column[string](t, conn, verify.SnapshotSQL)))
+	same(t, k.catalog(t, k.versions[to].Version), unsegmented(pgtest.Column[string](t, conn, commandtest.SnapshotSQL)))
 	equalQueries(t, conn, k.versions[to].Version)
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -31,12 +31,12 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 		readers = append(readers, reader)
 	}
 
-	progress := &live.Progress{DSN: db.DSN(), Log: func(format string, args ...any) {
+	progress := &commandtest.Progress{DSN: db.DSN(), Log: func(format string, args ...any) {
 		if strings.Contains(format, "trying again") {
 			t.Errorf(format, args...)
 		}
 	}}
-	options := live.Options{Released: manifests(versions), LockTimeout: time.Minute, Retry: 2 * time.Minute, Progress: progress}
+	options := commandtest.ApplyOptions{Released: manifests(versions), LockTimeout: time.Minute, Retry: 2 * time.Minute, Progress: progress}
 	var upgrading sync.WaitGroup
 	upgrading.Go(func() { apply(t, db, versions[1], options) })
 	watch := db.Connect(t)

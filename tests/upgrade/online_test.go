@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -47,11 +47,11 @@ func TestOnline(t *testing.T) {
 		run("begin")
 		run("select from pgtrickle.silent limit 1")
 		for _, e := range to { // the first of them fills
-			apply(t, db, e, live.Options{Released: released})
+			apply(t, db, e, commandtest.ApplyOptions{Released: released})
 			is("300 rows, " + oldRow)
 		}
 		last := to[len(to)-1]
-		if again := apply(t, db, last, live.Options{Released: released}); len(again.Repaired)+len(again.Left) > 0 {
+		if again := apply(t, db, last, commandtest.ApplyOptions{Released: released}); len(again.Repaired)+len(again.Left) > 0 {
 			t.Errorf("the old rows were taken for drift: %v %v", again.Repaired, again.Left)
 		}
 		db.Exec(t, "insert into public.orders values (1000, 1, 5, 'paid')")
@@ -81,7 +81,7 @@ func TestOnlineInTheWay(t *testing.T) {
 	released := manifests([]*generator.Extension{first})
 	db := at(t, first)
 	db.Exec(t, "create view public.mine as select id from pgtrickle.silent")
-	_, err := live.Apply(t.Context(), db.Connect(t), next, live.Options{Released: released})
+	_, err := commandtest.Apply(t.Context(), db.Connect(t), next, commandtest.ApplyOptions{Released: released})
 	if err == nil || !strings.Contains(pgtest.ErrorText(err), "rule _RETURN on view public.mine") {
 		t.Errorf("got %v, want what depends on it", err)
 	}

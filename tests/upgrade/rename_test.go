@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -25,7 +25,7 @@ func TestRenamedEqualsFresh(t *testing.T) {
 		t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
 			pgtest.Parallel(t)
 			db := at(t, from)
-			apply(t, db, to, live.Options{Released: released, Loss: true})
+			apply(t, db, to, commandtest.ApplyOptions{Released: released, Loss: true})
 			same(t, fresh(t, to), snapshot(t, db))
 		})
 	}
@@ -98,7 +98,7 @@ func TestRenamesKeepData(t *testing.T) {
 			after = called{payments: after.payments, events: after.events, shipping: after.shipping}
 		}
 		kept := state(t, conn, before)
-		apply(t, db, e, live.Options{Released: released, Loss: true})
+		apply(t, db, e, commandtest.ApplyOptions{Released: released, Loss: true})
 		same(t, kept, state(t, conn, after))
 		equalQueries(t, conn, e.Version)
 		round++

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -16,7 +16,7 @@ func TestScripts(t *testing.T) {
 	db := pgtest.DB(t)
 	sources(t, db)
 	for _, e := range versions {
-		script, err := live.Script(t.Context(), db.Connect(t), e, live.Options{Released: released, Loss: true})
+		script, err := commandtest.Script(t.Context(), db.Connect(t), e, commandtest.ApplyOptions{Released: released, Loss: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 			t.Fatalf("psql: %v\n%s", err, out)
 		}
 		same(t, fresh(t, e), snapshot(t, db))
-		if again := apply(t, db, e, live.Options{Released: released}); again.Changed {
+		if again := apply(t, db, e, commandtest.ApplyOptions{Released: released}); again.Changed {
 			t.Errorf("%s: apply after the script changed something: %v", e.Version, again.Repaired)
 		}
 	}

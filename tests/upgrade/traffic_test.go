@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -167,7 +167,7 @@ func (r *traffic) upgrade(t *testing.T, changed changes, e *generator.Extension)
 	r.has = r.has.without(changed.removed, r.called.firsts(e.Version, "stream table", tablesOf(t, e)))
 	r.holding.Unlock()
 	r.await(20)
-	options := live.Options{Released: r.released, Loss: true, LockTimeout: 2 * time.Second, Retry: 2 * time.Minute, Progress: &live.Progress{DSN: r.db.DSN(), Log: t.Logf}}
+	options := commandtest.ApplyOptions{Released: r.released, Loss: true, LockTimeout: 2 * time.Second, Retry: 2 * time.Minute, Progress: &commandtest.Progress{DSN: r.db.DSN(), Log: t.Logf}}
 	apply(t, r.db, e, options)
 	r.await(20)
 	r.holding.Lock()

@@ -10,9 +10,8 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/program"
 )
@@ -43,9 +42,9 @@ func sourceTables(t *testing.T) string {
 	return string(ddl)
 }
 
-func apply(t *testing.T, db *pgtest.Database, e *generator.Extension, options live.Options) live.Applied {
+func apply(t *testing.T, db *pgtest.Database, e *generator.Extension, options commandtest.ApplyOptions) commandtest.Applied {
 	t.Helper()
-	did, err := live.Apply(t.Context(), db.Connect(t), e, options)
+	did, err := commandtest.Apply(t.Context(), db.Connect(t), e, options)
 	if err != nil {
 		t.Fatalf("applying %s: %s", e.Version, pgtest.ErrorText(err))
 	}
@@ -54,7 +53,7 @@ func apply(t *testing.T, db *pgtest.Database, e *generator.Extension, options li
 
 func snapshot(t *testing.T, db *pgtest.Database) []string {
 	t.Helper()
-	return pgtest.Column[string](t, db, verify.SnapshotSQL)
+	return pgtest.Column[string](t, db, commandtest.SnapshotSQL)
 }
 
 // TestUpgradedEqualsFresh goes from each version to the next and between a few other pairs, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1
@@ -67,11 +66,11 @@ func TestUpgradedEqualsFresh(t *testing.T) {
 		t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
 			pgtest.Parallel(t)
 			db := at(t, from)
-			if did := apply(t, db, to, live.Options{Released: released, Loss: true}); did.From != from.Version {
+			if did := apply(t, db, to, commandtest.ApplyOptions{Released: released, Loss: true}); did.From != from.Version {
 				t.Fatalf("upgraded from %q", did.From)
 			}
 			same(t, fresh(t, to), snapshot(t, db))
-			if again := apply(t, db, to, live.Options{Released: released}); again.Changed || len(again.Left) > 0 {
+			if again := apply(t, db, to, commandtest.ApplyOptions{Released: released}); again.Changed || len(again.Left) > 0 {
 				t.Errorf("a second apply changed something: %v %v", again.Repaired, again.Left)
 			}
 		})

@@ -14,11 +14,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/internal/live"
-	"github.com/pgsluice/sluice/internal/verify"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -83,7 +82,7 @@ func at(t *testing.T, e *generator.Extension) *pgtest.Database {
 		if _, err := conn.Exec(ctx, ddl); err != nil {
 			return err
 		}
-		_, err := live.Apply(ctx, conn, e, live.Options{})
+		_, err := commandtest.Apply(ctx, conn, e, commandtest.ApplyOptions{})
 		return err
 	}))
 	db.Exec(t, notCopied)
@@ -113,7 +112,7 @@ func fresh(t *testing.T, e *generator.Extension) []string {
 	r.Lock()
 	defer r.Unlock()
 	if r.catalog == nil {
-		r.catalog = pgtest.Column[string](t, at(t, e), verify.SnapshotSQL)
+		r.catalog = pgtest.Column[string](t, at(t, e), commandtest.SnapshotSQL)
 	}
 	return slices.Clone(r.catalog)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/verify"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -78,7 +78,7 @@ stream_tables:
       select place, count(*) as n, avg(value) as mean from measure group by place
 `
 
-func options(t *testing.T) verify.Options {
+func options(t *testing.T) commandtest.VerifyOptions {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"schema.sql": ddl, "spec.yaml": spec} {
@@ -86,20 +86,20 @@ func options(t *testing.T) verify.Options {
 			t.Fatal(err)
 		}
 	}
-	return verify.Options{
+	return commandtest.VerifyOptions{
 		DSN: pgtest.Server(t).DSN("postgres"), Extension: installed.Load(t, filepath.Join(dir, "spec.yaml")), DDL: []string{ddl}, Seed: 7, Rounds: 12, Log: t.Logf,
 	}
 }
 
 // outcomes runs verify and returns its checks by name. Nothing may be left on the server.
-func outcomes(t *testing.T, o verify.Options) map[string]verify.Check {
+func outcomes(t *testing.T, o commandtest.VerifyOptions) map[string]commandtest.VerifyCheck {
 	t.Helper()
-	result, err := verify.Run(t.Context(), o)
+	result, err := commandtest.Verify(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	nothingLeft(t)
-	checks := map[string]verify.Check{}
+	checks := map[string]commandtest.VerifyCheck{}
 	for _, c := range result.Checks {
 		checks[c.Name] = c
 		t.Logf("%s: %s %s", c.Name, c.Outcome, c.Detail)
@@ -118,13 +118,13 @@ func nothingLeft(t *testing.T) {
 // All is well, and every table was filled that can be.
 func TestPasses(t *testing.T) {
 	for name, c := range outcomes(t, options(t)) {
-		want := verify.OK
+		want := commandtest.OK
 		switch name {
 		case "extension flavour", "random rows":
-			want = verify.NotChecked
+			want = commandtest.NotChecked
 		case "plpgsql_check":
 			if !pgtest.Server(t).HasLibrary("plpgsql_check") {
-				want = verify.NotChecked
+				want = commandtest.NotChecked
 			}
 		}
 		if c.Outcome != want {
@@ -149,7 +149,7 @@ func TestFindsBrokenStreamTables(t *testing.T) {
 				_, err := conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 				return err
 			}
-			if c := outcomes(t, o)["stream tables"]; c.Outcome != verify.Failed || !strings.Contains(c.Detail, "differs from its query") || !strings.Contains(c.Detail, "seed 7") {
+			if c := outcomes(t, o)["stream tables"]; c.Outcome != commandtest.Failed || !strings.Contains(c.Detail, "differs from its query") || !strings.Contains(c.Detail, "seed 7") {
 				t.Errorf("%s: %s", c.Outcome, c.Detail)
 			}
 		})
@@ -164,7 +164,7 @@ func TestInterrupted(t *testing.T) {
 		cancel()
 		return nil
 	}
-	if _, err := verify.Run(ctx, o); err == nil {
+	if _, err := commandtest.Verify(ctx, o); err == nil {
 		t.Error("no error")
 	}
 	nothingLeft(t)

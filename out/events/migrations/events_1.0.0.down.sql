@@ -25,12 +25,11 @@ begin
         ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -96,7 +95,6 @@ drop function events.detach();
 drop function events.attach();
 drop function events_internal.pgt_watch_consumers();
 drop function events_internal.pgt_trim_leases();
-drop function events_internal.pgt_gap_holders();
 drop function events.consumer_lag(text);
 drop view events.pgt_consumer_group_lag;
 drop view events.pgt_consumer_status;
@@ -128,7 +126,6 @@ drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int
 drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
     int8, xid8[], text[]);
 drop function events_internal.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
-drop function events_internal.pgt_compact_leases(int4, int8, int8);
 drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events_internal.pgt_ask(text);
@@ -161,7 +158,6 @@ drop sequence events_internal.pgt_group_no;
 drop view events.pgt_outbox_config;
 drop table events_internal.pgt_outbox_state;
 drop table events_internal.pgt_outboxes;
-drop function events_internal.pgt_restored();
 drop table events_internal.pgt_tasks;
 drop table events_internal.pgt_version_history;
 drop table events_internal.pgt_origin;

@@ -25,12 +25,11 @@ begin
         ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -79,7 +78,7 @@ $do$;
 create schema events_internal;
 comment on schema events_internal is 'Made by Sluice extension events.';
 
--- The installed version of extension events, and when it was installed: one row.
+-- The version of extension events that is installed: one row.
 create table events.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -87,8 +86,7 @@ create table events.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table events.pgt_extension is
-    'The installed version of extension events, and when it was installed: one row. (Sluice: events in events)';
+comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
 
 -- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
@@ -119,7 +117,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings of extension events, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table events.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -131,8 +129,8 @@ create table events.pgt_settings (
         else false
     end)
 );
-comment on table events.pgt_settings is 'Settings of extension events, changed by its owner with update; spec_value is what the spec says, '
-    'at_least as in pgt_setting_spec(). (Sluice: events in events)';
+comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in '
+    'pgt_setting_spec(). (Sluice: events in events)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
@@ -161,14 +159,13 @@ $function$;
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
--- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
 -- attached: the version, by its digest, for which attach() has run.
 create table events_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
     attached          text,
-    seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
 
@@ -192,22 +189,6 @@ create table events_internal.pgt_tasks (
     runs        bigint      not null default 0,
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-
--- Whether the data here comes from another cluster or database, and after_restore() has not run yet.
--- Reads pgt_origin.
-create function events_internal.pgt_restored()
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select exists (
-        select
-        from events_internal.pgt_origin o, pg_control_system() c, pg_database d
-        where d.datname = current_database()
-          and (o.system_identifier, o.database_oid, o.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, o.xmin::text)
-    )
-$function$;
 
 -- The outboxes that extension events can have, one row each, as in the spec; pgt_outbox_config shows those that are enabled.
 create table events_internal.pgt_outboxes (
@@ -375,8 +356,7 @@ begin
 end;
 $function$;
 
--- The ids among p_ids that an outbox shows, the first p_limit; null if none.
--- Reads the outbox.
+-- The ids among p_ids that an outbox shows, the first p_limit; null if none. Reads the outbox.
 create function events_internal.pgt_outbox_visible(p_outbox text, p_ids int8multirange, p_limit integer default null)
     returns int8multirange
     language plpgsql
@@ -463,8 +443,7 @@ begin
 end;
 $function$;
 
--- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number.
--- Reads the outbox.
+-- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number. Reads the outbox.
 create function events_internal.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
     language plpgsql
     stable
@@ -499,7 +478,7 @@ begin
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
       and (
           l.until <= p_now or l.vxids is not null or l.xids is null or exists
-              (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+              (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
       );
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
     case p_group.outbox_name
@@ -546,8 +525,7 @@ begin
 end;
 $function$;
 
--- The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart.
--- Reads the outbox.
+-- The first id of a lane between two and the number of rows, estimated beyond a thousand, without p_apart. Reads the outbox.
 create function events_internal.pgt_lane_waiting(
     p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_apart int8multirange[], out next_id bigint, out waiting bigint
 )
@@ -581,7 +559,7 @@ begin
 end;
 $function$;
 
--- The enabled outbox of this name, table name, or stream table name with or without schema.
+-- The enabled outbox of this name or table name.
 -- Reads pgt_outbox_config.
 create function events_internal.pgt_outbox_name(p_outbox text)
     returns text
@@ -593,7 +571,7 @@ declare
     v_names text[] := array(
         select c.outbox_name
         from events.pgt_outbox_config c
-        where p_outbox in (c.outbox_name, c.outbox_table_name, c.stream_table, c.pgt_name)
+        where p_outbox in (c.outbox_name, c.outbox_table_name)
         order by (c.outbox_name = p_outbox) desc, c.outbox_name
     );
 begin
@@ -605,19 +583,12 @@ begin
             hint = coalesce('Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from
                 events.pgt_outbox_config c) ||
                 '.', 'events.enable_outbox gives a stream table one.');
-    elsif cardinality(v_names) > 1 and v_names[1] <> p_outbox then
-        raise exception using
-            errcode = '22023',
-            message = 'p_outbox: more than one outbox is called ' || p_outbox,
-            detail = 'They are ' || array_to_string(v_names, ', ') || '.',
-            hint = 'Write the name with its schema.';
     end if;
     return v_names[1];
 end;
 $function$;
 
--- The newest row of each lane of a group's lease log.
--- Reads pgt_lease_log.
+-- The newest row of each lane of a group's lease log. Reads pgt_lease_log.
 create function events_internal.pgt_lease_heads(p_group events.pgt_consumer_groups)
     returns table (lane smallint, cur bigint, floor_no bigint, no bigint)
     language sql
@@ -626,11 +597,7 @@ as $function$
     select h.lane, h.cur, h.floor_no, h.no
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane)
     cross join lateral (
-        select l.lane, l.cur, l.floor_no, l.no
-        from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = x.lane
-        order by l.no desc
-        limit 1
+        select l.* from events_internal.pgt_lease_log l where l.group_no = p_group.group_no and l.lane = x.lane order by l.no desc limit 1
     ) h
 $function$;
 
@@ -667,7 +634,7 @@ begin
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and (
         l.vxids is not null or l.xids is null or exists
-            (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+            (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
     );
     for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
         v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
@@ -718,8 +685,7 @@ create function events_internal.pgt_outbox_drain(p_outbox text, p_batch_size int
 as $function$
 declare
     v_force  boolean := events_internal.pgt_setting('outbox_force_retention') = 'on';
-    v_schema name;
-    v_table  name;
+    v_table  regclass;
     v_keep   interval;
     v_before timestamptz;
     v_upto   bigint;
@@ -727,20 +693,20 @@ declare
     v_ids    bigint[];
     v_count  bigint;
 begin
-    select o.outbox_schema, o.outbox_table_name,
-        coalesce(o.retention, make_interval(hours => events_internal.pgt_setting('outbox_retention_hours')::integer))
-    into v_schema, v_table, v_keep
+    select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)),
+           coalesce(o.retention, make_interval(hours => events_internal.pgt_setting('outbox_retention_hours')::integer))
+    into v_table, v_keep
     from events.pgt_outbox_config o
-    where o.outbox_name = p_outbox and to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) is not null;
+    where o.outbox_name = p_outbox;
     v_before := now() - v_keep;
-    if v_keep is null or v_keep <= interval '0' then -- not enabled, or without retention
+    if v_table is null or v_keep <= interval '0' then -- not enabled, or without retention
         return 0::bigint;
     end if;
-    -- Up to where all groups have committed, and dead letters, in one snapshot: a row that is replayed or rejected meanwhile is among one
-    -- of them.
+    -- In one snapshot: a row that is rejected or replayed meanwhile is a dead letter or not committed.
     select coalesce(min(s.committed_offset), 9223372036854775807), coalesce((
-               select range_agg(int8range(d.id, d.id, '[]')) from events.pgt_consumer_dead_letters d where d.outbox_name = p_outbox and not
-                   v_force
+               select range_agg(int8range(d.id, d.id, '[]'))
+               from events.pgt_consumer_dead_letters d
+               where d.outbox_name = p_outbox and not v_force
            ), '{}')
     into v_upto, v_dead
     from events.pgt_consumer_groups g
@@ -753,7 +719,7 @@ begin
             select w.id
             from (
                 select id, created_at
-                from %1$I.%2$I
+                from %1$s
                 where id <= $1 and not id <@ $2
                 order by id
                 limit $3 + 1000::bigint
@@ -761,7 +727,7 @@ begin
             where w.created_at < $4
             order by w.id
             limit $3
-        )$$, v_schema, v_table)
+        )$$, v_table)
     into v_ids
     using v_upto, v_dead, p_batch_size, v_before;
     case p_outbox
@@ -773,7 +739,7 @@ begin
         else
             null;
     end case;
-    execute format('delete from %I.%I e where e.id = any ($1)', v_schema, v_table) using v_ids;
+    execute format('delete from %s e where e.id = any ($1)', v_table) using v_ids;
     get diagnostics v_count = row_count;
     delete from events.pgt_consumer_claim_check_acks a where a.outbox_name = p_outbox and a.outbox_id = any (v_ids);
     return v_count;
@@ -798,18 +764,15 @@ begin
     into v_found
     from pg_publication p
     where p.pubname = p_name;
-    if v_found.own then
-        return;
-    elsif v_found.owner is null then
-        if has_database_privilege(current_database(), 'create') then
-            execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
-                p_name, p_table, case when p_segmented then 'on' else 'off' end);
-        end if;
-    elsif v_found.nothing and (v_found.same or events_internal.pgt_restored()) then
+    if v_found.owner is null and has_database_privilege(current_database(), 'create') then
+        execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
+            p_name, p_table, case when p_segmented then 'on' else 'off' end);
+    elsif v_found.nothing and (v_found.same or exists
+        (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)) then
         if pg_has_role(v_found.owner, 'usage') then
             execute format('alter publication %I add table %s', p_name, p_table);
         end if;
-    else
+    elsif not v_found.own then
         raise exception using
             errcode = '42710',
             message = 'publication already exists: ' || p_name,
@@ -860,8 +823,7 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
 
--- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled.
--- Reads the outbox.
+-- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. Reads the outbox.
 create function events_internal.pgt_outbox_counts(
     p_outbox text, out row_count bigint, out oldest_row_at timestamptz, out newest_row_at timestamptz, out pending bigint
 )
@@ -928,35 +890,32 @@ declare
     v_most   bigint := events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024;
 begin
     for v_outbox in
-        select o.outbox_name, o.outbox_table_name, b.last_id
-        from events_internal.pgt_outboxes o
-        join events_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name
-        cross join lateral events_internal.pgt_outbox_ids(o.outbox_name) b
-        where (o.kind = 'event' or o.immediate) and b.last_id > s.notified_id
-        for update of s skip locked
-    loop
-        update events_internal.pgt_outbox_state s set notified_id = v_outbox.last_id where s.outbox_name = v_outbox.outbox_name;
-        perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
-    end loop;
-
-    for v_outbox in
-        select c.outbox_name, z.bytes
+        select c.outbox_name, c.outbox_table_name, i.last_id, z.bytes, s.storage_critical <> (z.bytes > v_most) as crossed,
+               (c.kind = 'event' or c.immediate) and coalesce(i.last_id > s.notified_id, false) as has_news
         from events_internal.pgt_outboxes c
         join events_internal.pgt_outbox_state s on s.outbox_name = c.outbox_name
+        cross join lateral events_internal.pgt_outbox_ids(c.outbox_name) i
         cross join lateral (
             select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
         from pg_namespace n
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
         ) z
-        where s.storage_critical <> (z.bytes > v_most)
+        where s.storage_critical <> (z.bytes > v_most) or (c.kind = 'event' or c.immediate) and i.last_id > s.notified_id
         for update of s skip locked
     loop
-        update events_internal.pgt_outbox_state s set storage_critical = v_outbox.bytes > v_most where s.outbox_name = v_outbox.outbox_name;
-        continue when v_outbox.bytes <= v_most;
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'outbox_storage_critical', 'outbox', v_outbox.outbox_name, 'total_bytes', v_outbox.bytes
-        )::text);
+        update events_internal.pgt_outbox_state s
+        set notified_id = case when v_outbox.has_news then v_outbox.last_id else s.notified_id end, storage_critical = v_outbox.bytes >
+            v_most
+        where s.outbox_name = v_outbox.outbox_name;
+        if v_outbox.has_news then
+            perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
+        end if;
+        if v_outbox.crossed and v_outbox.bytes > v_most then
+            perform pg_notify('pg_trickle_alert', jsonb_build_object(
+                'type', 'outbox_storage_critical', 'outbox', v_outbox.outbox_name, 'total_bytes', v_outbox.bytes
+            )::text);
+        end if;
     end loop;
 end;
 $function$;
@@ -1017,12 +976,11 @@ create function events_internal.pgt_count_ids(p_ids int8multirange)
     immutable
 as $function$
 begin
-    return (select coalesce(sum(upper(r) - lower(r)), 0) from unnest(p_ids) r);
+    return (select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r);
 end;
 $function$;
 
--- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others.
--- Reads pg_locks.
+-- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. Reads pg_locks.
 create function events_internal.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
     language plpgsql
 as $function$
@@ -1035,8 +993,7 @@ begin
 end;
 $function$;
 
--- Puts rows into the dead letters of a group. Returns how many.
--- Reads the outbox; writes pgt_consumer_dead_letters.
+-- Puts rows into the dead letters of a group. Returns how many. Reads the outbox; writes pgt_consumer_dead_letters.
 create function events_internal.pgt_dead_letter(
     p_group events.pgt_consumer_groups, p_ids int8multirange, p_consumer text, p_attempts integer, p_error text
 )
@@ -1079,8 +1036,7 @@ begin
 end;
 $function$;
 
--- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment.
--- Locks rows of pgt_lease_log.
+-- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log.
 create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
     returns tid[]
     language sql
@@ -1095,26 +1051,6 @@ as $function$
         select l.ctid as at from events_internal.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
     )
     select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
-$function$;
-
--- Moves an open row of a group's lease log to its head, so that those after it need not be read. Returns the newest number.
--- Writes pgt_lease_log. A row that its consumer commits at this moment stays.
-create function events_internal.pgt_compact_leases(p_group_no integer, p_no bigint, p_last_no bigint)
-    returns bigint
-    language plpgsql
-as $function$
-begin
-    update events_internal.pgt_lease_log l
-    set no = h.no + 1, cur = h.cur, floor_no = p_no + 1
-    from events_internal.pgt_lease_log h
-    where h.group_no = p_group_no and h.lane = 0 and h.no = p_last_no and l.ctid = (
-        select o.ctid
-        from events_internal.pgt_lease_log o
-        where o.group_no = p_group_no and o.lane = 0 and o.no = p_no and o.state <> 'done'
-        for update skip locked
-    );
-    return p_last_no + found::integer;
-end;
 $function$;
 
 -- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
@@ -1234,7 +1170,7 @@ create function events_internal.pgt_settle(
 as $function$
 declare
     v_due      bigint[];
-    v_gaps     int8multirange := '{}';
+    v_gaps     int8multirange := int8multirange();
     v_ask      boolean := p_upto - p_cur > p_rows;
     v_next     int8multirange := int8multirange(int8range(p_cur, coalesce(p_upto, p_cur), '(]'));
     v_drawn    bigint;
@@ -1249,7 +1185,7 @@ begin
         cross join lateral unnest(l.ids) r
         where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
             l.until <= p_now or l.xids is null or exists
-                (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+                (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
         );
     end if;
     if v_ask then
@@ -1398,8 +1334,7 @@ begin
 end;
 $function$;
 
--- Makes rows of an ordered outbox due that their lanes have passed, each in its lane.
--- Reads the outbox; writes pgt_lease_log.
+-- Makes rows of an ordered outbox due that their lanes have passed, each in its lane. Reads the outbox; writes pgt_lease_log.
 create function events_internal.pgt_give_back_lanes(p_group events.pgt_consumer_groups, p_ids int8multirange)
     returns void
     language plpgsql
@@ -1455,7 +1390,7 @@ begin
            count(*) > 0 as there,
            bool_or(
                l.until <= p_now or l.vxids is not null or l.xids is null or exists
-                   (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
            ) as due
     into v_open
     from events_internal.pgt_lease_log l
@@ -1509,7 +1444,15 @@ begin
         end if;
     end if;
     if v_no - v_open.floor_no > 64 then
-        v_no := events_internal.pgt_compact_leases(p_group.group_no, v_open.floor_no, v_no);
+        update events_internal.pgt_lease_log l
+        set no = v_no + 1, cur = v_upto, floor_no = v_open.floor_no + 1
+        where l.ctid = (
+            select o.ctid
+            from events_internal.pgt_lease_log o
+            where o.group_no = p_group.group_no and o.lane = 0 and o.no = v_open.floor_no and o.state <> 'done'
+            for update skip locked -- not one that its consumer commits at this moment
+        );
+        v_no := v_no + found::integer;
     end if;
     water := v_upto;
     apart := ( -- few, which may be large: to make one of them would sort all of their ranges
@@ -1643,11 +1586,9 @@ create function events_internal.pgt_start(p_group events.pgt_consumer_groups, p_
 as $function$
 declare
     v_no    bigint;
-    v_drawn bigint;
     v_last  bigint := p_offset;
-    v_asked record;
-    v_gap   int8multirange := int8multirange();
-    v_start bigint;
+    v_start bigint := p_offset;
+    v_ahead boolean; -- of the ids that were drawn
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     update events_internal.pgt_lease_log l
@@ -1656,25 +1597,24 @@ begin
     select coalesce(max(l.no), 0) into v_no from events_internal.pgt_lease_log l where l.group_no = p_group.group_no;
 
     if p_offset is null then
-        -- What is not to be seen of the ids up to here may still come.
-        select o.drawn_id, greatest(o.drawn_id, o.last_id) into v_drawn, v_last from events_internal.pgt_outbox_ids(p_group.outbox_name) o;
-        select a.xids, a.vxids into v_asked from events_internal.pgt_ask(p_group.outbox_name) a;
-        if v_asked.xids <> '{}' or v_asked.vxids <> '{}' or v_last > v_drawn then
-            v_gap := int8multirange(int8range(0, v_last, '(]'))
-                - coalesce(events_internal.pgt_outbox_visible(p_group.outbox_name, int8multirange(int8range(0, v_last, '(]'))), '{}');
-        end if;
+        select greatest(o.drawn_id, o.last_id), o.last_id > o.drawn_id into v_last, v_ahead
+        from events_internal.pgt_outbox_ids(p_group.outbox_name) o;
+        v_start := v_last;
     end if;
     insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
     from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
-    if not isempty(v_gap) then
-        perform events_internal.pgt_narrow_gaps(
-            p_group.group_no, v_no + 2, v_no + 1, v_last, clock_timestamp(), null, v_gap, null, null, v_drawn, v_asked.xids, v_asked.vxids
+    if v_ahead or p_offset is null and exists (select from events_internal.pgt_publishers(p_group.outbox_name)) then
+        -- Ids up to here that are not to be seen may still come.
+        perform events_internal.pgt_settle(
+            p_group.group_no, p_group.outbox_name, v_no + 2, v_no + 1, 0, v_last, 0, false, clock_timestamp(), null
         );
+        select coalesce(min(lower(l.ids)) - 1, v_last) into v_start
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.state = 'gap';
     end if;
 
     -- What is skipped needs no acknowledgement; what comes again does, and what comes late.
-    v_start := coalesce(lower(v_gap) - 1, v_last);
     update events.pgt_consumer_groups g set start_id = v_start where g.group_no = p_group.group_no;
     delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group.group_name and a.outbox_id > v_start;
     return v_last;
@@ -1806,7 +1746,7 @@ begin
             message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
             detail = 'Consumer group ' || p_group || '.',
             hint = 'Give the most rows to be granted, and how long they take to process.';
-    elsif v_group.paused_at is not null then
+    elsif v_group.group_no is null or v_group.paused_at is not null then -- attach() made it just now, or it is paused
         return;
     end if;
     v_now := clock_timestamp();
@@ -1833,7 +1773,7 @@ begin
                coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
                coalesce(bool_or(l.state = 'gap' and (
                    l.until <= v_now or l.xids is null or exists
-                       (select from unnest(l.xids) x (xid) where pg_visible_in_snapshot(x.xid, (select pg_current_snapshot())))
+                       (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
                )), false) as gaps
         from events_internal.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
@@ -1844,8 +1784,16 @@ begin
     v_no := v_head.no;
     v_floor := v_head.floor_no;
     if v_no - v_floor > 64 then
-        v_no := events_internal.pgt_compact_leases(v_group.group_no, v_floor, v_no);
-        v_floor := v_floor + v_no - v_head.no;
+        update events_internal.pgt_lease_log l
+        set no = v_no + 1, cur = v_head.cur, floor_no = v_floor + 1
+        where l.ctid = (
+            select o.ctid
+            from events_internal.pgt_lease_log o
+            where o.group_no = v_group.group_no and o.lane = 0 and o.no = v_floor and o.state <> 'done'
+            for update skip locked -- not one that its consumer commits at this moment
+        );
+        v_no := v_no + found::integer;
+        v_floor := v_floor + found::integer;
     end if;
     if v_head.held then
         select case when g.busy then '{}' else g.ids[1] end, g.attempts[1] into v_ids, v_tries
@@ -1989,11 +1937,7 @@ begin
     select g.group_no, n.floor_no into v_group, v_floor
     from events.pgt_consumer_groups g
     cross join lateral (
-        select l.floor_no
-        from events_internal.pgt_lease_log l
-        where l.group_no = g.group_no and l.lane = 0
-        order by l.no desc
-        limit 1
+        select l.floor_no from events_internal.pgt_lease_log l where l.group_no = g.group_no and l.lane = 0 order by l.no desc limit 1
     ) n
     where g.group_name = p_group;
     -- A poll that moves a lease to the log's head meanwhile moves it above this floor, too.
@@ -2156,8 +2100,7 @@ begin
     v_offset := events_internal.pgt_start(v_group, p_new_offset);
     -- Dead letters that come again anyway are none any more.
     delete from events.pgt_consumer_dead_letters d
-    where d.group_name = p_group
-      and d.id > v_offset
+    where d.group_name = p_group and d.id > v_offset
       and events_internal.pgt_outbox_visible(v_group.outbox_name, int8multirange(int8range(d.id, d.id, '[]'))) is not null;
     perform pg_notify('pg_trickle_alert', jsonb_build_object(
         'type', 'consumer_seeked', 'group', p_group, 'consumer', left(p_consumer, 1000), 'outbox', v_group.outbox_name, 'offset', v_offset
@@ -2316,31 +2259,6 @@ comment on function events.consumer_lag(text) is
     'The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row. (Sluice: events in '
     'events)';
 
--- The transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; since its beginning, if visible.
--- Reads pgt_lease_log, pg_locks, pg_stat_activity, pg_prepared_xacts.
-create function events_internal.pgt_gap_holders()
-    returns table (outbox_name text, group_name text, first_id bigint, last_id bigint, pid integer, gid text, since timestamptz)
-    language sql
-    set jit = off
-as $function$
-    with publishers as materialized (
-        select o.outbox_name, p.vxid, p.xid, p.pid
-        from (select distinct g.outbox_name from events.pgt_consumer_groups g) o
-        cross join lateral events_internal.pgt_publishers(o.outbox_name) p
-    )
-    select g.outbox_name, g.group_name, min(lower(l.ids)), max(upper(l.ids)) - 1, p.pid, x.gid,
-        coalesce(x.prepared, a.xact_start, min(l.leased_at))
-    from events.pgt_consumer_groups g
-    cross join lateral events_internal.pgt_lease_heads(g) h
-    join events_internal.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
-    join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
-    left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint % 4294967296 and x.database = current_database()
-    left join pg_stat_activity a on a.pid = p.pid
-    where h.lane = 0
-    group by g.outbox_name, g.group_name, p.vxid, p.pid, x.gid, x.prepared, a.xact_start
-    order by 1, 2, 7
-$function$;
-
 -- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
 -- Writes pgt_lease_log, pgt_consumers.
 create function events_internal.pgt_trim_leases()
@@ -2395,7 +2313,7 @@ begin
 end;
 $function$;
 
--- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups.
+-- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups.
 -- Writes pgt_consumers, pgt_consumer_groups, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events_internal.pgt_watch_consumers()
     returns void
@@ -2484,25 +2402,18 @@ begin
         where w.idle <> i.idle
         for update of w skip locked
     loop
-        begin
-            update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
-            continue when not v_idle.idle;
-            if v_idle.idle_policy = 'evict' then
-                perform events_internal.pgt_start(events_internal.pgt_group(v_idle.group_name), null);
-            end if;
-            perform pg_notify('pg_trickle_alert', jsonb_build_object(
-                'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
-                'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
-            )::text);
-        exception when lock_not_available then
-            null; -- a consumer polls or commits after all: the next pass looks again
-        end;
+        update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
+        continue when not v_idle.idle;
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
+            'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
+        )::text);
     end loop;
 end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Creates what stands on users' tables, and inserts rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2561,10 +2472,10 @@ begin
     where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of '
-    'the spec, and where we are. (Sluice: events in events)';
+comment on function events.attach() is 'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: events in '
+    'events)';
 
--- Removes what stands on users' tables, so that the rest can be dropped. What extension events did not make stays.
+-- Removes what extension events made on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function events.detach()
     returns void
@@ -2587,10 +2498,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension events did '
-    'not make stays. (Sluice: events in events)';
+comment on function events.detach() is 'Removes what extension events made on users'' tables, so that the rest can be dropped. (Sluice: '
+    'events in events)';
 
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
 -- Writes pgt_lease_log, and pgt_origin.
 create function events.after_restore()
     returns void
@@ -2604,15 +2515,14 @@ begin
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
     update events_internal.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
     update events_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function events.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'events in events)';
+    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2678,8 +2588,8 @@ begin
 end;
 $function$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Reads and writes everything of extension events; notifies pg_trickle_alert.
+-- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Several sessions may run it at once: each skips what another is doing.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
 create procedure events_internal.pgt_pass(p_commits boolean)
@@ -2729,7 +2639,7 @@ begin
 end;
 $procedure$;
 
--- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Runs one pass of background work, and commits as it goes.
 create procedure events.tick()
     language plpgsql
 as $procedure$
@@ -2737,10 +2647,9 @@ begin
     call events_internal.pgt_pass(true);
 end;
 $procedure$;
-comment on procedure events.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
-    'passes over what another is doing. (Sluice: events in events)';
+comment on procedure events.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: events in events)';
 
--- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function events.tick_once()
     returns void
     language plpgsql
@@ -2751,9 +2660,9 @@ begin
 end;
 $function$;
 comment on function events.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: events in events)';
+    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: events in events)';
 
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure events.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -2780,7 +2689,7 @@ begin
 end;
 $procedure$;
 comment on procedure events.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: events in events)';
+    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: events in events)';
 
 -- ==== Outboxes ============================================================================================
 
@@ -2809,13 +2718,9 @@ comment on sequence events.outbox_shop_events_ids is
 create view events.outbox_shop_events_cloudevents as
 select e.id,
        jsonb_strip_nulls(jsonb_build_object(
-           'specversion', '1.0',
-           'id', e.id::text,
-           'source', coalesce(e.headers ->> 'source', '/events/shop_events'),
-           'type', e.event_type,
-           'subject', e.aggregate_id,
-           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'datacontenttype', 'application/json'
+           'specversion', '1.0', 'id', e.id::text, 'source', coalesce(e.headers ->> 'source', '/events/shop_events'),
+           'type', e.event_type, 'subject', e.aggregate_id, 'datacontenttype', 'application/json',
+           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_shop_events e;
 comment on view events.outbox_shop_events_cloudevents is
@@ -2824,12 +2729,8 @@ comment on view events.outbox_shop_events_cloudevents is
 -- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.shop_events in the spec. The router reads the table itself through publication events_outbox_shop_events.
 create view events.outbox_shop_events_debezium as
-select e.id,
-       coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype,
-       e.aggregate_id as aggregateid,
-       e.event_type as type,
-       e.payload,
-       e.created_at as timestamp
+select e.id, coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype, e.aggregate_id as aggregateid,
+       e.event_type as type, e.payload, e.created_at as timestamp
 from events.outbox_shop_events e;
 comment on view events.outbox_shop_events_debezium is
     'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
@@ -2914,13 +2815,9 @@ comment on table events.outbox_account_events_archive is
 create view events.outbox_account_events_cloudevents as
 select e.id,
        jsonb_strip_nulls(jsonb_build_object(
-           'specversion', '1.0',
-           'id', e.id::text,
-           'source', coalesce(e.headers ->> 'source', '/events/account_events'),
-           'type', e.event_type,
-           'subject', e.aggregate_id,
-           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'datacontenttype', 'application/json'
+           'specversion', '1.0', 'id', e.id::text, 'source', coalesce(e.headers ->> 'source', '/events/account_events'),
+           'type', e.event_type, 'subject', e.aggregate_id, 'datacontenttype', 'application/json',
+           'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_account_events e;
 comment on view events.outbox_account_events_cloudevents is
@@ -2929,12 +2826,8 @@ comment on view events.outbox_account_events_cloudevents is
 -- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
 -- From outboxes.account_events in the spec. The router reads the table itself through publication events_outbox_account_events.
 create view events.outbox_account_events_debezium as
-select e.id,
-       coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype,
-       e.aggregate_id as aggregateid,
-       e.event_type as type,
-       e.payload,
-       e.created_at as timestamp
+select e.id, coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype, e.aggregate_id as aggregateid,
+       e.event_type as type, e.payload, e.created_at as timestamp
 from events.outbox_account_events e;
 comment on view events.outbox_account_events_debezium is
     'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in '
@@ -2949,7 +2842,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '65c82c90e226d341afa8033d666f5a8a', 'plain');
+values ('events', '1.0.0', 'e92da03664f408f6dfa97ac72c90d239', 'plain');
 select events.attach();
 
 commit;

@@ -20,12 +20,11 @@ begin
         ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -70,7 +69,7 @@ $do$;
 create schema sales_internal;
 comment on schema sales_internal is 'Made by Sluice extension sales.';
 
--- The installed version of extension sales, and when it was installed: one row.
+-- The version of extension sales that is installed: one row.
 create table sales.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -78,19 +77,17 @@ create table sales.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table sales.pgt_extension is 'The installed version of extension sales, and when it was installed: one row. (Sluice: sales in '
-    'sales)';
+comment on table sales.pgt_extension is 'The version of extension sales that is installed: one row. (Sluice: sales in sales)';
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
--- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
 -- attached: the version, by its digest, for which attach() has run.
 create table sales_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
     attached          text,
-    seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
 select pg_catalog.pg_extension_config_dump('sales_internal.pgt_origin', '');
@@ -2493,7 +2490,7 @@ end;
 $function$;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Creates what stands on users' tables, and inserts rows that a dump keeps.
 -- Writes pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2571,10 +2568,9 @@ begin
 end;
 $function$;
 comment on function sales.attach(bool) is
-    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
-    'sales in sales)';
+    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: sales in sales)';
 
--- Removes what stands on users' tables, so that the rest can be dropped. What extension sales did not make stays.
+-- Removes what extension sales made on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
@@ -2618,10 +2614,10 @@ begin
     drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what stands on users'' tables, so that the rest can be dropped. What extension sales did '
-    'not make stays. (Sluice: sales in sales)';
+comment on function sales.detach() is 'Removes what extension sales made on users'' tables, so that the rest can be dropped. (Sluice: '
+    'sales in sales)';
 
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
 -- Writes stream tables and their logs, and pgt_origin.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
@@ -2649,15 +2645,14 @@ begin
         end;
     end loop;
     update sales_internal.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
     update sales_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function sales.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'sales in sales)';
+    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2723,8 +2718,8 @@ begin
 end;
 $function$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Reads and writes everything of extension sales; notifies pg_trickle_alert.
+-- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Several sessions may run it at once: each skips what another is doing.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
 create procedure sales_internal.pgt_pass(p_commits boolean)
@@ -2765,7 +2760,7 @@ begin
 end;
 $procedure$;
 
--- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Runs one pass of background work, and commits as it goes.
 create procedure sales.tick()
     language plpgsql
 as $procedure$
@@ -2773,10 +2768,9 @@ begin
     call sales_internal.pgt_pass(true);
 end;
 $procedure$;
-comment on procedure sales.tick() is 'One pass of background work that commits as it goes. Several sessions may call it at once: each '
-    'passes over what another is doing. (Sluice: sales in sales)';
+comment on procedure sales.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: sales in sales)';
 
--- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function sales.tick_once()
     returns void
     language plpgsql
@@ -2786,9 +2780,10 @@ begin
     call sales_internal.pgt_pass(false);
 end;
 $function$;
-comment on function sales.tick_once() is 'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
+comment on function sales.tick_once() is
+    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
 
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -2815,7 +2810,7 @@ begin
 end;
 $procedure$;
 comment on procedure sales.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: sales in sales)';
+    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: sales in sales)';
 
 -- ==== Sources =============================================================================================
 
@@ -4408,4 +4403,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e3d7b1bdada71ebf5fd8fdbea2a8b60b', 'extension');
+values ('sales', '1.0.0', 'ec2570ec7868136c690d4947b46c737e', 'extension');

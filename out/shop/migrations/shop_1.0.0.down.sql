@@ -23,12 +23,11 @@ begin
         ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner

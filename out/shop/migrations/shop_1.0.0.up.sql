@@ -23,12 +23,11 @@ begin
         ) w (kind, schema_name, names)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
         cross join lateral (
-            -- Indexes, and sequences that a column owns, go by their table.
-            select 'pg_catalog.pg_class'::regclass, c.oid, coalesce(i.indrelid, s.refobjid, c.oid), c.relowner
+            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
             from pg_catalog.pg_class c
-            left join pg_catalog.pg_index i on i.indexrelid = c.oid
-            left join pg_catalog.pg_depend s
-                on c.relkind = 'S' and s.classid = c.tableoid and s.objid = c.oid and s.deptype in ('a', 'i') and s.refobjsubid > 0
+            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
+                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
+                    d.refobjsubid > 0
             where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
             union all
             select t.tableoid, t.oid, t.oid, t.typowner
@@ -73,7 +72,7 @@ $do$;
 create schema pgtrickle_internal;
 comment on schema pgtrickle_internal is 'Made by Sluice extension shop.';
 
--- The installed version of extension shop, and when it was installed: one row.
+-- The version of extension shop that is installed: one row.
 create table pgtrickle.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -81,8 +80,7 @@ create table pgtrickle.pgt_extension (
     flavour      text        not null check (flavour in ('plain', 'extension')),
     installed_at timestamptz not null default now()
 );
-comment on table pgtrickle.pgt_extension is
-    'The installed version of extension shop, and when it was installed: one row. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
 
 -- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
@@ -113,7 +111,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings of extension shop, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
 create table pgtrickle.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -126,8 +124,8 @@ create table pgtrickle.pgt_settings (
     end)
 );
 comment on table pgtrickle.pgt_settings is
-    'Settings of extension shop, changed by its owner with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). '
-    '(Sluice: shop in pgtrickle)';
+    'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). (Sluice: shop in '
+    'pgtrickle)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
 -- Reads pgt_settings.
@@ -156,14 +154,13 @@ $function$;
 
 -- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
 --
--- row_xmin: the row's own xmin. It tells a restored row where two clusters began as copies of one, and have one identifier.
+-- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
 -- attached: the version, by its digest, for which attach() has run.
 create table pgtrickle_internal.pgt_origin (
     system_identifier bigint not null,
     database_oid      bigint not null,
     row_xmin          text,
     attached          text,
-    seen_at           timestamptz not null default now(),
     only_row          boolean not null default true primary key check (only_row)
 );
 
@@ -1052,29 +1049,42 @@ begin
     v_counted := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
-    execute format($sql$
-        insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
-        select $1, n.event_type, count(*) filter (where n.received_at < $2),
-               count(*) filter (where n.processed_at is not null),
-               count(*) filter (where n.processed_at is null and n.retry_count >= $3),
-               sum(pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at))
-        from %s n
-        group by n.event_type
-        $sql$, v_table)
-    using p_inbox, v_counted, v_inbox.max_retries;
-
-    -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
     delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-    if v_inbox.has_delay then
-        execute format($sql$
+    execute format($sql$
+        with counted as (
+            insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
+            select $1, i.event_type, count(*) filter (where i.received_at < $2), count(i.processed_at),
+                   count(*) filter (where i.processed_at is null and i.retry_count >= $3),
+                   sum(pgtrickle_internal.pgt_processing_us(i.received_at, i.processed_at))
+            from %1$s i
+            group by i.event_type
+        ),
+        -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
+        delayed as (
             insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-            select $1, i.event_id, i.received_at, i.available_at
-            from %s i
-            where i.processed_at is null and i.retry_count < $2 and i.available_at is not null
-            $sql$, v_table)
-        using p_inbox, v_inbox.max_retries;
-    end if;
-    execute format('select count(*) from %s i where i.received_at >= $1', v_table) into v_since using v_counted;
+            select $1, i.event_id, i.received_at, %2$s
+            from %1$s i
+            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
+        ),
+        gone as (
+            delete from pgtrickle_internal.pgt_inbox_dead d
+            where d.inbox_name = $1
+              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
+        ),
+        dead as (
+            insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+            select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+            from %1$s i
+            left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+            where i.processed_at is null and i.retry_count >= $3
+            on conflict (inbox_name, event_id, is_alert) do update
+                set dead_at = excluded.dead_at, alerted = true
+                where excluded.alerted and not d.alerted
+        )
+        select count(*) from %1$s i where i.received_at >= $2
+        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
+    into v_since
+    using p_inbox, v_counted, v_inbox.max_retries;
     insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
     values (
         p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass),
@@ -1083,23 +1093,6 @@ begin
     );
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.rescan_after)::regclass, 0, false);
-
-    execute format($sql$
-        with gone as (
-            delete from pgtrickle_internal.pgt_inbox_dead d
-            where d.inbox_name = $1
-              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $2)
-        )
-        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
-        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-        from %1$s i
-        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
-        where i.processed_at is null and i.retry_count >= $2
-        on conflict (inbox_name, event_id, is_alert) do update
-            set dead_at = excluded.dead_at, alerted = true
-            where excluded.alerted and not d.alerted
-        $sql$, v_table)
-    using p_inbox, v_inbox.max_retries;
 end;
 $function$;
 
@@ -1116,6 +1109,7 @@ as $function$
 declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_every   interval := interval '0';
     v_now     bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
     v_hashes  bigint[];
     v_at      record;
@@ -1127,14 +1121,10 @@ declare
 begin
     -- The table comes first, as in whoever truncates it: the other order deadlocks.
     execute format('lock table %s in access share mode', v_table);
-    perform
-    from pgtrickle_internal.pgt_tasks t
-    where t.task = 'inbox ' || p_inbox || ': counts'
-    for update skip locked;
-    if not found then
-        return;
-    end if;
     begin
+        if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', v_every) then
+            return;
+        end if;
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
@@ -1255,9 +1245,6 @@ begin
                 );
             end if;
         end if;
-        update pgtrickle_internal.pgt_tasks t
-        set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-        where t.task = 'inbox ' || p_inbox || ': counts';
     exception when others then
         update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
         raise warning using message = 'inbox ' || p_inbox || ': ' || sqlerrm;
@@ -1728,7 +1715,7 @@ $function$;
 comment on function pgtrickle.inbox_status(text) is
     'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
--- Creates what stands on users' tables and fills what a dump must be able to restore: settings of the spec, and where we are.
+-- Creates what stands on users' tables, and inserts rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -1773,10 +1760,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.attach() is
-    'Creates what stands on users'' tables and fills what a dump must be able to restore: settings of the spec, and where we are. (Sluice: '
-    'shop in pgtrickle)';
+    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: shop in pgtrickle)';
 
--- Removes what stands on users' tables, so that the rest can be dropped. What extension shop did not make stays.
+-- Removes what extension shop made on users' tables, so that the rest can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function pgtrickle.detach()
     returns void
@@ -1789,10 +1775,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.detach() is
-    'Removes what stands on users'' tables, so that the rest can be dropped. What extension shop did not make stays. (Sluice: shop in '
-    'pgtrickle)';
+    'Removes what extension shop made on users'' tables, so that the rest can be dropped. (Sluice: shop in pgtrickle)';
 
--- Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here.
+-- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
 -- Writes what is derived from each inbox, and pgt_origin.
 -- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
@@ -1804,15 +1789,14 @@ begin
     perform pgtrickle_internal.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
     perform pgtrickle.attach();
     update pgtrickle_internal.pgt_origin o
-    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, seen_at = now(), row_xmin = null
+    set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
     update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text;
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
-    'Recomputes everything that is derived, after a restore: transaction ids and counts of another cluster mean nothing here. (Sluice: '
-    'shop in pgtrickle)';
+    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -1878,8 +1862,8 @@ begin
 end;
 $function$;
 
--- One pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Reads and writes everything of extension shop; notifies pg_trickle_alert.
+-- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
+-- Several sessions may run it at once: each skips what another is doing.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
 create procedure pgtrickle_internal.pgt_pass(p_commits boolean)
@@ -1923,7 +1907,7 @@ begin
 end;
 $procedure$;
 
--- One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing.
+-- Runs one pass of background work, and commits as it goes.
 create procedure pgtrickle.tick()
     language plpgsql
 as $procedure$
@@ -1931,11 +1915,9 @@ begin
     call pgtrickle_internal.pgt_pass(true);
 end;
 $procedure$;
-comment on procedure pgtrickle.tick() is
-    'One pass of background work that commits as it goes. Several sessions may call it at once: each passes over what another is doing. '
-    '(Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: shop in pgtrickle)';
 
--- The pass of tick() inside the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function pgtrickle.tick_once()
     returns void
     language plpgsql
@@ -1946,9 +1928,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.tick_once() is
-    'The pass of tick() inside the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
 
--- Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
@@ -1975,7 +1957,7 @@ begin
 end;
 $procedure$;
 comment on procedure pgtrickle.run("interval", "interval") is
-    'Ticks every p_every for as long as p_for: what the pg_cron job of every minute calls. (Sluice: shop in pgtrickle)';
+    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: shop in pgtrickle)';
 
 -- ==== Inboxes =============================================================================================
 
@@ -2205,23 +2187,19 @@ create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_
 as $function$
 #variable_conflict use_column
 declare
-    v_now        timestamptz := clock_timestamp();
-    v_next       bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base       bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own        bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_low        timestamptz;
-    v_from_at    timestamptz;
-    v_from_id    text := '';
-    v_to_at      timestamptz := timestamptz 'infinity';
-    v_last_at    timestamptz;
-    v_last_id    text;
-    v_paused     boolean;
-    v_retries    boolean;
-    v_given_back boolean;
-    v_locker     xid; -- of the row that was claimed last: which transaction had locked it before
-    v_died       boolean;
-    v_count      integer := 0;
-    v_rows       integer;
+    v_now     timestamptz := clock_timestamp();
+    v_next    bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_at      record; -- where the inbox is
+    v_retries boolean;
+    v_from_at timestamptz;
+    v_from_id text := '';
+    v_to_at   timestamptz := timestamptz 'infinity';
+    v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
+    v_died    boolean;
+    v_count   integer := 0;
+    v_rows    integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2238,8 +2216,8 @@ begin
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
                      (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
                      i.event_id) is null
-           )
-    into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
+           ) as is_given_back
+    into v_at
     from (
         select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
@@ -2257,9 +2235,10 @@ begin
         order by d.no desc
         limit 1
     ) m on true;
-    if v_paused then
+    v_retries := v_at.has_retries;
+    if v_at.is_paused then
         return;
-    elsif (v_retries or v_given_back or p_total_workers is not null) and
+    elsif (v_retries or v_at.is_given_back or p_total_workers is not null) and
         (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
@@ -2294,11 +2273,12 @@ begin
 
     -- Start at the cursor, or further where many messages share one received_at. At the low watermark, if messages were given back
     -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
-    if v_from_at < v_low or v_given_back or p_total_workers is not null then
-        v_from_at := v_low;
-    elsif v_last_at >= v_from_at then
-        v_from_at := v_last_at;
-        v_from_id := v_last_id;
+    v_from_at := v_at.cursor_at;
+    if v_from_at < v_at.low_watermark or v_at.is_given_back or p_total_workers is not null then
+        v_from_at := v_at.low_watermark;
+    elsif v_at.last_at >= v_from_at then
+        v_from_at := v_at.last_at;
+        v_from_id := v_at.last_id;
     end if;
 
     for v_pass in 1..2 loop
@@ -2347,13 +2327,13 @@ begin
 
         -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
         -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-        exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
+        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
             (select r.last_value from pgtrickle_internal.order_events_rescan_after r);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
-        v_from_at := v_low;
+        v_from_at := v_at.low_watermark;
         v_from_id := '';
         if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
             p_limit := least(p_limit, greatest(v_count, 1));
@@ -2678,23 +2658,19 @@ create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id i
 as $function$
 #variable_conflict use_column
 declare
-    v_now        timestamptz := clock_timestamp();
-    v_next       bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base       bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
-    v_own        bigint := pg_current_xact_id_if_assigned()::text::bigint;
-    v_low        timestamptz;
-    v_from_at    timestamptz;
-    v_from_id    text := '';
-    v_to_at      timestamptz := timestamptz 'infinity';
-    v_last_at    timestamptz;
-    v_last_id    text;
-    v_paused     boolean;
-    v_retries    boolean;
-    v_given_back boolean;
-    v_locker     xid; -- of the row that was claimed last: which transaction had locked it before
-    v_died       boolean;
-    v_count      integer := 0;
-    v_rows       integer;
+    v_now     timestamptz := clock_timestamp();
+    v_next    bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+    v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
+    v_at      record; -- where the inbox is
+    v_retries boolean;
+    v_from_at timestamptz;
+    v_from_id text := '';
+    v_to_at   timestamptz := timestamptz 'infinity';
+    v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
+    v_died    boolean;
+    v_count   integer := 0;
+    v_rows    integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2711,8 +2687,8 @@ begin
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
                      (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
                      i.event_id) is null
-           )
-    into v_paused, v_retries, v_low, v_from_at, v_last_at, v_last_id, v_given_back
+           ) as is_given_back
+    into v_at
     from (
         select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
@@ -2730,9 +2706,10 @@ begin
         order by d.no desc
         limit 1
     ) m on true;
-    if v_paused then
+    v_retries := v_at.has_retries;
+    if v_at.is_paused then
         return;
-    elsif (v_retries or v_given_back or p_total_workers is not null) and
+    elsif (v_retries or v_at.is_given_back or p_total_workers is not null) and
         (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
         p_limit := least(p_limit, 1);
     end if;
@@ -2767,11 +2744,12 @@ begin
 
     -- Start at the cursor, or further where many messages share one received_at. At the low watermark, if messages were given back
     -- there, so that the oldest come first; and for a partition, which has no cursor of its own.
-    if v_from_at < v_low or v_given_back or p_total_workers is not null then
-        v_from_at := v_low;
-    elsif v_last_at >= v_from_at then
-        v_from_at := v_last_at;
-        v_from_id := v_last_id;
+    v_from_at := v_at.cursor_at;
+    if v_from_at < v_at.low_watermark or v_at.is_given_back or p_total_workers is not null then
+        v_from_at := v_at.low_watermark;
+    elsif v_at.last_at >= v_from_at then
+        v_from_at := v_at.last_at;
+        v_from_id := v_at.last_id;
     end if;
 
     for v_pass in 1..2 loop
@@ -2819,13 +2797,13 @@ begin
 
         -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
         -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-        exit when v_count >= p_limit or (v_low, '') >= (v_from_at, v_from_id);
+        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
             (select r.last_value from pgtrickle_internal.payments_rescan_after r);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
-        v_from_at := v_low;
+        v_from_at := v_at.low_watermark;
         v_from_id := '';
         if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
             p_limit := least(p_limit, greatest(v_count, 1));
@@ -2924,7 +2902,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '8b815aef0c6b7e7249c5705df68bd31b', 'plain');
+values ('shop', '1.0.0', '38b7c48271758155212253b9d815764d', 'plain');
 select pgtrickle.attach();
 
 commit;

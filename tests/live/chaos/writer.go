@@ -90,11 +90,11 @@ func (t transaction) judge(err error) outcome {
 	return wrong
 }
 
-// tries is how often a writer tries a transaction; after patience of them, others wait while it does. In repeatable read one that takes many
+// tries is how often a writer tries a transaction; after retriesAlone of them, others wait while it does. In repeatable read one that takes many
 // locks starts anew whenever another was faster, and on a slow machine with nine others that may be always.
 const (
-	tries    = 300
-	patience = 150
+	tries        = 300
+	retriesAlone = 150
 )
 
 // write does transactions until the crowd goes home.
@@ -112,7 +112,7 @@ func (c *Crowd) write(ctx context.Context, conn *pgx.Conn, n int) error {
 
 // try tries it once, beside others or, after many tries, without them.
 func (c *Crowd) try(ctx context.Context, conn *pgx.Conn, t transaction, tried int) error {
-	if tried < patience {
+	if tried < retriesAlone {
 		c.turn.RLock()
 		defer c.turn.RUnlock()
 	} else {

@@ -10,8 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/pgsluice/sluice/internal/cli"
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/live/livetest"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -20,12 +19,12 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestCommands(t *testing.T) {
-	livetest.Run(t, ".", livetest.Options{Main: cli.Main, Commands: map[string]livetest.Command{"status": problems}})
+	livetest.Run(t, ".", livetest.Options{Main: commandtest.Main, Commands: map[string]livetest.Command{"status": problems}})
 }
 
 // problems shows what sluice status finds wrong, and which inboxes and outboxes it has read: the rest hangs on the moment.
 func problems(env *livetest.Env, _ *datadriven.TestData) string {
-	status, err := live.ReadStatus(env.T.Context(), env.Session("", "").Conn, "pgtrickle")
+	status, err := commandtest.ReadStatus(env.T.Context(), env.Session("", "").Conn, "pgtrickle")
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -46,7 +45,7 @@ func problems(env *livetest.Env, _ *datadriven.TestData) string {
 func sluice(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	if status := cli.Main(append(args, "-f", installed.Shop()), strings.NewReader(""), &out, &talk); status != 0 {
+	if status := commandtest.Main(append(args, "-f", installed.Shop()), strings.NewReader(""), &out, &talk); status != 0 {
 		t.Fatalf("sluice %s: exit status %d\n%s", strings.Join(args, " "), status, talk.String())
 	}
 	return out.String(), talk.String()
@@ -76,7 +75,7 @@ func TestApplyTwiceAtOnce(t *testing.T) {
 	for range 2 {
 		go func() {
 			var out, talk bytes.Buffer
-			cli.Main([]string{"apply", "-f", installed.Shop(), "--dsn", db.DSN()}, strings.NewReader(""), &out, &talk)
+			commandtest.Main([]string{"apply", "-f", installed.Shop(), "--dsn", db.DSN()}, strings.NewReader(""), &out, &talk)
 			said <- talk.String()
 		}()
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -17,7 +17,7 @@ func TestDiffMakesNothing(t *testing.T) {
 	defer db.SuperExec(t, "drop owned by drift_reader; drop role drift_reader")
 	db.Exec(t, "grant usage on schema pgtrickle, pgtrickle_internal to drift_reader; grant select on pgtrickle.pgt_extension to drift_reader")
 	var out, talk bytes.Buffer
-	status := cli.Main([]string{"diff", "-f", installed.Shop(), "--dsn", db.Server.DSN(db.Name, "user=drift_reader")}, strings.NewReader(""), &out, &talk)
+	status := commandtest.Main([]string{"diff", "-f", installed.Shop(), "--dsn", db.Server.DSN(db.Name, "user=drift_reader")}, strings.NewReader(""), &out, &talk)
 	if status != 3 || !strings.Contains(talk.String(), "that needs the right to create one") {
 		t.Errorf("exit status %d: %s", status, talk.String())
 	}

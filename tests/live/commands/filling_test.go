@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -19,8 +19,8 @@ func TestFillingIsTold(t *testing.T) {
 	db.Exec(t, "create table orders (id int primary key, amount int)")
 	db.Exec(t, "insert into orders select i, i from generate_series(1, 1000) i")
 	said := make(chan string, 1000)
-	progress := &live.Progress{DSN: db.DSN(), Every: 10 * time.Millisecond, Log: func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }}
-	conn, err := live.ConnectNoticing(t.Context(), db.DSN(), progress.Notice)
+	progress := &commandtest.Progress{DSN: db.DSN(), Every: 10 * time.Millisecond, Log: func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }}
+	conn, err := commandtest.ConnectNoticing(t.Context(), db.DSN(), progress.Notice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestFillingIsTold(t *testing.T) {
 	}
 	applied := make(chan error)
 	go func() {
-		_, err := live.Apply(t.Context(), conn, extension, live.Options{Progress: progress})
+		_, err := commandtest.Apply(t.Context(), conn, extension, commandtest.ApplyOptions{Progress: progress})
 		applied <- err
 	}()
 	for line := range said {
@@ -66,9 +66,9 @@ func TestFillingGoesOn(t *testing.T) {
 	}
 	failed := make(chan error)
 	go func() {
-		conn, err := live.Connect(t.Context(), db.DSN())
+		conn, err := commandtest.Connect(t.Context(), db.DSN())
 		if err == nil {
-			_, err = live.Apply(t.Context(), conn, extension, live.Options{})
+			_, err = commandtest.Apply(t.Context(), conn, extension, commandtest.ApplyOptions{})
 		}
 		failed <- err
 	}()
@@ -83,7 +83,7 @@ func TestFillingGoesOn(t *testing.T) {
 	if len(filled) != 1 {
 		t.Fatalf("filled before: %q", filled)
 	}
-	if did, err := live.Apply(t.Context(), db.Connect(t), extension, live.Options{}); err != nil || did.Changed {
+	if did, err := commandtest.Apply(t.Context(), db.Connect(t), extension, commandtest.ApplyOptions{}); err != nil || did.Changed {
 		t.Fatalf("the second apply: %+v, %v", did, err)
 	}
 	now := pgtest.Column[string](t, db, "select stream_table || ' ' || last_refresh_at from pgtrickle_internal.pgt_stream_table_state where seen is not null order by last_refresh_at")

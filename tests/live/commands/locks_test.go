@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/cli"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -66,7 +66,7 @@ func (u *upgrading) heard() string {
 // apply runs until it ends; it returns the exit status.
 func (u *upgrading) apply(args ...string) int {
 	args = append([]string{"apply", "-f", u.spec, "-o", u.out, "--dsn", u.db.DSN("application_name=sluice")}, args...)
-	return cli.Main(args, strings.NewReader(""), u, u)
+	return commandtest.Main(args, strings.NewReader(""), u, u)
 }
 
 func (u *upgrading) start(args ...string) chan int {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -13,7 +13,7 @@ import (
 func schedule(t *testing.T, db *pgtest.Database) error {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	return live.Scheduler{
+	return commandtest.Scheduler{
 		DSN: db.DSN("application_name=scheduler"), Schema: "pgtrickle", Every: 50 * time.Millisecond, Log: t.Logf,
 	}.Run(ctx)
 }

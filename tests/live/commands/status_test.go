@@ -12,8 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgsluice/sluice/internal/cli"
-	"github.com/pgsluice/sluice/internal/live"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
@@ -77,7 +76,7 @@ func TestStatus(t *testing.T) {
 	text = status(t, "-f", filepath.Join(dir, "spec.yaml"), "--dsn", monitor)
 	compare(t, "status.txt", installedAt.ReplaceAllString(text, "THEN"))
 
-	var read live.Status
+	var read commandtest.Status
 	if err := json.Unmarshal([]byte(status(t, "--json", "--schema", "looked_at", "--dsn", monitor)), &read); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestStatusOfGaps(t *testing.T) {
 			}
 		}
 	}
-	var read live.Status
+	var read commandtest.Status
 	if err := json.Unmarshal([]byte(status(t, "--json", "--schema", "looked_at", "--dsn", monitor)), &read); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +170,7 @@ func write(t *testing.T, dir, name, text string) {
 func status(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, talk bytes.Buffer
-	if status := cli.Main(append([]string{"status"}, args...), strings.NewReader(""), &out, &talk); status != 0 {
+	if status := commandtest.Main(append([]string{"status"}, args...), strings.NewReader(""), &out, &talk); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, talk.String())
 	}
 	return out.String()

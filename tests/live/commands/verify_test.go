@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/cli"
-	"github.com/pgsluice/sluice/internal/verify"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -35,7 +34,7 @@ create table sales (id int primary key, customer_id int not null references cust
 func verified(t *testing.T, db *pgtest.Database, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	status = cli.Main(append([]string{"verify", "--dsn", db.SuperDSN(), "--seed", "3", "--rounds", "4"}, args...), strings.NewReader(""), &out, &talk)
+	status = commandtest.Main(append([]string{"verify", "--dsn", db.SuperDSN(), "--seed", "3", "--rounds", "4"}, args...), strings.NewReader(""), &out, &talk)
 	return status, out.String(), talk.String()
 }
 
@@ -50,7 +49,7 @@ func TestVerify(t *testing.T) {
 	write("schema.sql", verifiedDDL)
 	write("spec.yaml", strings.NewReplacer("VERSION", "1.0.0", "RETRIES", "3").Replace(verifiedSpec))
 	var out, talk bytes.Buffer
-	if cli.Main([]string{"release", "-f", "spec.yaml"}, strings.NewReader(""), &out, &talk) != 0 {
+	if commandtest.Main([]string{"release", "-f", "spec.yaml"}, strings.NewReader(""), &out, &talk) != 0 {
 		t.Fatal(talk.String())
 	}
 	write("spec.yaml", strings.NewReplacer("VERSION", "1.1.0", "RETRIES", "5").Replace(verifiedSpec))
@@ -64,7 +63,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("the same seed gave\n%s\nand then\n%s", first, second)
 	}
 	status, document, said := verified(t, db, "-f", "spec.yaml", "--json")
-	var result verify.Result
+	var result commandtest.VerifyResult
 	if err := json.Unmarshal([]byte(document), &result); err != nil || status != 0 || result.Seed != 3 || len(result.Checks) != strings.Count(first, "\n")-1 {
 		t.Errorf("exit status %d, %v\n%s%s", status, err, document, said)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -61,7 +61,7 @@ func TestWatch(t *testing.T) {
 		func() { db.SuperExec(t, "alter role "+pgtest.Owner+" login") },
 	}}
 	var talk strings.Builder
-	status := cli.Main([]string{"status", "--schema", "looked_at", "--dsn", db.DSN(), "--watch", "--rounds", "6"}, strings.NewReader(""), out, &talk)
+	status := commandtest.Main([]string{"status", "--schema", "looked_at", "--dsn", db.DSN(), "--watch", "--rounds", "6"}, strings.NewReader(""), out, &talk)
 	if status != 0 || talk.String() != "" {
 		t.Errorf("exit status %d: %s", status, talk.String())
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -248,7 +248,7 @@ $do$`
 
 // run makes the calls with a plan.
 func run(t *testing.T, db *pgtest.Database, plan string, calls []string) {
-	conn, err := live.ConnectNoticing(t.Context(), db.DSN(), func(n *pgconn.Notice) {
+	conn, err := commandtest.ConnectNoticing(t.Context(), db.DSN(), func(n *pgconn.Notice) {
 		if n.Severity == "WARNING" && strings.Contains(n.Message, ": select ") {
 			t.Error(n.Message)
 		}
@@ -262,7 +262,7 @@ func run(t *testing.T, db *pgtest.Database, plan string, calls []string) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := live.ReadStatus(t.Context(), conn, "planned"); err != nil {
+	if _, err := commandtest.ReadStatus(t.Context(), conn, "planned"); err != nil {
 		t.Errorf("sluice status: %v", err)
 	}
 	if _, err := conn.Exec(t.Context(), "select set_config('planner.calls', $1, false)", strings.Join(calls, "\n")); err != nil {

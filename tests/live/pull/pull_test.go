@@ -13,7 +13,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/pgsluice/sluice/internal/cli"
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/tests/live/livetest"
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestScripts are the cases in which the output itself is looked at, and all errors.
 func TestScripts(t *testing.T) {
-	livetest.Run(t, ".", livetest.Options{Main: cli.Main, Commands: map[string]livetest.Command{
+	livetest.Run(t, ".", livetest.Options{Main: commandtest.Main, Commands: map[string]livetest.Command{
 		"cat": cat, "write": write, "tables": tables,
 	}})
 }
@@ -47,7 +47,7 @@ func tables(env *livetest.Env, data *datadriven.TestData) string {
 		args = append(args, a.String())
 	}
 	var out, talk bytes.Buffer
-	if status := cli.Main(append(args, "-o", "-"), strings.NewReader(""), &out, &talk); status != 0 {
+	if status := commandtest.Main(append(args, "-o", "-"), strings.NewReader(""), &out, &talk); status != 0 {
 		return talk.String()
 	}
 	var b strings.Builder
@@ -126,7 +126,7 @@ func pull(t *testing.T, db *pgtest.Database, args ...string) string {
 	t.Helper()
 	var out, talk bytes.Buffer
 	args = append([]string{"schema", "pull", "--all", "--dsn", db.SuperDSN()}, args...)
-	if status := cli.Main(args, strings.NewReader(""), &out, &talk); status != 0 {
+	if status := commandtest.Main(args, strings.NewReader(""), &out, &talk); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, &talk)
 	}
 	return out.String()

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -53,7 +53,7 @@ func (f *file) install(t *testing.T, k *keeper, schema, mode string, queries []s
 	if !errs.Empty() {
 		t.Fatalf("%s: %v", mode, errs)
 	}
-	did, err := live.Apply(t.Context(), k.conn, e, live.Options{})
+	did, err := commandtest.Apply(t.Context(), k.conn, e, commandtest.ApplyOptions{})
 	if err != nil {
 		t.Fatalf("%s: %s", mode, pgtest.ErrorText(err))
 	}

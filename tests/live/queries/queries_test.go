@@ -14,9 +14,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/internal/live"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
@@ -125,7 +125,7 @@ func (f *file) query(t *testing.T, text string) string {
 		}
 		return said
 	}
-	if _, err := live.Script(t.Context(), f.conn(t), e, live.Options{}); err != nil {
+	if _, err := commandtest.Script(t.Context(), f.conn(t), e, commandtest.ApplyOptions{}); err != nil {
 		wrong, ok := err.(*diag.List)
 		if !ok {
 			t.Fatal(pgtest.ErrorText(err))

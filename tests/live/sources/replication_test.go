@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/internal/sandbox"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -115,9 +115,9 @@ func TestPreparedTransactions(t *testing.T) {
 	}
 }
 
-func start(t *testing.T, settings map[string]string) *sandbox.Server {
+func start(t *testing.T, settings map[string]string) *commandtest.Server {
 	t.Helper()
-	server, err := sandbox.Start(t.Context(), sandbox.Options{Install: pgtest.Server(t).Install, Settings: settings})
+	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Install: pgtest.Server(t).Install, Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func start(t *testing.T, settings map[string]string) *sandbox.Server {
 	return server
 }
 
-func database(t *testing.T, server *sandbox.Server, name string) *pgx.Conn {
+func database(t *testing.T, server *commandtest.Server, name string) *pgx.Conn {
 	t.Helper()
 	exec(t, pgtest.Connect(t, server.DSN("postgres")), "create database "+name+" owner "+pgtest.Owner)
 	return pgtest.Connect(t, server.DSN(name, "user="+pgtest.Owner))

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+func newApply() *cobra.Command {
+	var dryRun bool
+	var flavour string
+	var options live.Options
+	command := &cobra.Command{
+		Use:   "apply",
+		Short: "Installs or upgrades the extension in a database, in one transaction",
+		Long: "Installs or upgrades the extension in one transaction, and fills new stream tables in transactions of their own. A lock that is not to be had within --lock-timeout\n" +
+			"ends the transaction: those who queued behind go on, and it is tried again. What was interrupted, another apply completes. The exit status is 3 also if all is\n" +
+			"installed, but a stream table could not be filled.",
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			switch generator.Flavour(flavour) {
+			case "", generator.Plain, generator.AsExtension, generator.AsTLE:
+			default:
+				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain, extension or tle, not %q\n", flavour)}
+			}
+			if options.LockTimeout < 0 || options.Retry < 0 {
+				return exitError{exitUsage, "sluice: --lock-timeout and --retry-for cannot be negative\n"}
+			}
+			e, texts, err := generateFor(cmd)
+			if err != nil {
+				return err
+			}
+			released, err := artifact.Releases(option(cmd, "out"), e.Name)
+			if err != nil {
+				return err
+			}
+			options.Flavour, options.Released = generator.Flavour(flavour), released
+			if dryRun {
+				return printScript(cmd, e, texts, options)
+			}
+			url, err := dsn(cmd)
+			if err != nil {
+				return err
+			}
+			options.Progress = progressOn(cmd.ErrOrStderr(), url)
+			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
+				did, err := live.Apply(ctx, conn, e, options)
+				if err != nil {
+					return shown(atTheirPlaces(err, texts), texts)
+				}
+				for _, loss := range did.Losses {
+					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
+				}
+				tellApplied(cmd, e, did)
+				return notFilled(did.Unfilled)
+			})
+		}),
+	}
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run, where --dsn says in that database")
+	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server, or tle: one whose scripts pg_tle keeps")
+	command.Flags().BoolVar(&options.Loss, "allow-data-loss", false, "upgrade although data goes")
+	command.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "wait no longer for a lock, as others queue behind; 0: as the server is set")
+	command.Flags().DurationVar(&options.Retry, "retry-for", 10*time.Minute, "try again for that long if a lock is not to be had")
+	return command
+}
+
+// printScript prints what apply would run: in the database that is named, or else where nothing is installed.
+func printScript(cmd *cobra.Command, e *generator.Extension, texts *diag.List, options live.Options) error {
+	if _, err := dsn(cmd); err != nil {
+		script, err := live.InstallScript(e, options)
+		fmt.Fprint(cmd.OutOrStdout(), script)
+		return err
+	}
+	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		script, err := live.Script(ctx, conn, e, options)
+		fmt.Fprint(cmd.OutOrStdout(), script)
+		return shown(atTheirPlaces(err, texts), texts)
+	})
+}
+
+// shown gives what the database finds wrong with queries the texts in which they stand.
+func shown(err error, texts *diag.List) error {
+	if wrong := (*diag.List)(nil); errors.As(err, &wrong) {
+		wrong.Merge(texts)
+	}
+	return err
+}
+
+// tellApplied says what apply did.
+func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
+	out := cmd.ErrOrStderr()
+	for _, d := range did.Repaired {
+		fmt.Fprintf(out, "repaired: %s\n", d)
+	}
+	for _, d := range did.Left {
+		fmt.Fprintf(out, "left alone: %s: %s\n", d, d.Left)
+	}
+	verb := "is installed already, nothing to do"
+	switch {
+	case did.From != "" && artifact.IsDowngrade(did.From, e.Version):
+		verb = "downgraded from " + did.From
+	case did.From != "":
+		verb = "upgraded from " + did.From
+	case len(did.Repaired) > 0:
+		verb = "repaired"
+	case did.Changed:
+		verb = "installed"
+	}
+	fmt.Fprintf(out, "extension %s %s %s\n", e.Name, e.Version, verb)
+}
+
+// notFilled is the error that apply ends with if the database refused to fill stream tables.
+func notFilled(unfilled []live.Unfilled) error {
+	text := "sluice: not all stream tables are filled:\n"
+	refused := false
+	for _, t := range unfilled {
+		text += fmt.Sprintf("  %s: %s\n", t.Name, cmp.Or(t.Why, "another session is at it"))
+		refused = refused || t.Why != ""
+	}
+	if !refused {
+		return nil // ticks go on with it
+	}
+	return exitError{exitDatabase, text + "hint: all else is in place. Remove the cause, and the next tick fills them, or apply; what is suspended waits for resume_stream_table()\n"}
+}
+
+// withDatabase connects, runs body and sorts its errors: a refusal is wrong input, all else is the database's.
+func withDatabase(cmd *cobra.Command, body func(context.Context, *pgx.Conn) error) error {
+	return withNotices(cmd, nil, body)
+}
+
+// withNotices is withDatabase for somebody who takes what the server says beside results.
+func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(context.Context, *pgx.Conn) error) error {
+	url, err := dsn(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	conn, err := live.ConnectNoticing(ctx, url, notice)
+	if err == nil {
+		defer conn.Close(context.WithoutCancel(ctx))
+		err = body(ctx, conn)
+	}
+	var refusal live.Refusal
+	var failure live.Failure
+	var exit exitError
+	var wrong *diag.List
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		return exitError{exitInput, printed(wrong, "nothing was changed")}
+	case errors.As(err, &exit):
+		return err
+	case errors.As(err, &refusal):
+		return exitError{exitInput, fmt.Sprintf("sluice: %s; nothing was changed\nhint: %s\n", refusal.Message, refusal.Hint)}
+	case errors.As(err, &failure):
+		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\nhint: %s\n", err, failure.Hint)}
+	default:
+		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
+	}
+}

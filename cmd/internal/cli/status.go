@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/pgsluice/sluice/cmd/internal/live"
+)
+
+// watchEvery is the time between two looks of --watch.
+const watchEvery = time.Second
+
+func newStatus() *cobra.Command {
+	var watch, asJSON bool
+	var rounds int
+	var schema func() (string, error)
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Shows how an installed extension is doing, what is wrong, and what to do about it",
+		Long: "Shows the installed version, stream tables, inboxes, outboxes, consumer groups and background tasks. It needs nothing but the database: a role that monitors\n" +
+			"is enough. With -f, the extension is that of the spec.",
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			schema, err := schema()
+			if err != nil {
+				return err
+			}
+			if watch {
+				return watchStatus(cmd, schema, rounds)
+			}
+			status, err := readStatus(cmd, schema)
+			if err != nil {
+				return err
+			}
+			return printStatus(cmd.OutOrStdout(), status, asJSON)
+		}),
+	}
+	command.Flags().BoolVar(&watch, "watch", false, "look again every second, until interrupted")
+	command.Flags().IntVar(&rounds, "rounds", 0, "with --watch, stop after that many looks; 0: never")
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	schema = withSchema(command)
+	command.MarkFlagsMutuallyExclusive("watch", "json")
+	return command
+}
+
+// withSchema adds the flag that names the schema of an installed extension; it returns how to read it, or the spec that --file names instead.
+func withSchema(command *cobra.Command) func() (string, error) {
+	schema := "pgtrickle"
+	command.Flags().StringVar(&schema, "schema", schema, "the extension's `schema`")
+	return func() (string, error) {
+		switch {
+		case !command.Flags().Changed("file"):
+			return schema, nil
+		case command.Flags().Changed("schema"):
+			return "", exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
+		}
+		e, err := generateOne(command)
+		if err != nil {
+			return "", err
+		}
+		return e.Schema, nil
+	}
+}
+
+func readStatus(cmd *cobra.Command, schema string) (status *live.Status, err error) {
+	err = looking(cmd, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		status, err = live.ReadStatus(ctx, conn, schema)
+		return err
+	})
+	return status, err
+}
+
+// looking is withDatabase for what changes nothing, so that a refusal need not say so.
+func looking(cmd *cobra.Command, body func(context.Context, *pgx.Conn) error) error {
+	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		err := body(ctx, conn)
+		if refusal := (live.Refusal{}); errors.As(err, &refusal) {
+			return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refusal.Message, refusal.Hint)}
+		}
+		return err
+	})
+}
+
+func printStatus(out io.Writer, status *live.Status, asJSON bool) error {
+	if !asJSON {
+		_, err := io.WriteString(out, statusText(status))
+		return err
+	}
+	return printJSON(out, status)
+}
+
+// watchStatus shows the status again and again until it is interrupted, or as many times as rounds says if that is not 0. A server that goes away meanwhile is waited for.
+func watchStatus(cmd *cobra.Command, schema string, rounds int) error {
+	draw := redraw(cmd.OutOrStdout())
+	for round := 1; ; round++ {
+		status, err := readStatus(cmd, schema)
+		switch {
+		case cmd.Context().Err() != nil:
+			return nil
+		case err != nil && round == 1:
+			return err
+		case err != nil:
+			draw(err.Error())
+		default:
+			draw(statusText(status))
+		}
+		if round == rounds {
+			return nil
+		}
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
+	}
+}
+
+// redraw puts a text in place of the last one on a terminal, and below it elsewhere.
+func redraw(out io.Writer) func(text string) {
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		fmt.Fprint(out, "\x1b[2J")
+		// From the top, clearing what the last text left at the ends of lines and below: clearing all at once flickers.
+		return func(text string) { fmt.Fprint(out, "\x1b[H"+strings.ReplaceAll(text, "\n", "\x1b[K\n")+"\x1b[J") }
+	}
+	return func(text string) { fmt.Fprintf(out, "%s\n%s\n", time.Now().Format(time.RFC3339), text) }
+}

@@ -1,0 +1,333 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Status is how an installed extension is doing.
+type Status struct {
+	Extension    ExtensionStatus     `json:"extension"`
+	StreamTables []StreamTableStatus `json:"stream_tables"`
+	Inboxes      []InboxStatus       `json:"inboxes"`
+	Outboxes     []OutboxStatus      `json:"outboxes"`
+	Groups       []GroupStatus       `json:"consumer_groups"`
+	Gaps         []GapStatus         `json:"gaps"`
+	Tasks        []TaskStatus        `json:"tasks"`
+	Problems     []Problem           `json:"problems"`
+}
+
+// ExtensionStatus is what is installed.
+type ExtensionStatus struct {
+	Name        string    `json:"name" db:"name"`
+	Version     string    `json:"version" db:"version"`
+	Flavour     string    `json:"flavour" db:"flavour"`
+	Schema      string    `json:"schema" db:"schema"`
+	InstalledAt time.Time `json:"installed_at" db:"installed_at"`
+}
+
+// StreamTableStatus is a row of pgt_stream_tables, and what waits for it.
+type StreamTableStatus struct {
+	Name             string   `json:"name" db:"name"` // schema.name
+	RefreshMode      string   `json:"refresh_mode" db:"refresh_mode"`
+	EffectiveMode    string   `json:"effective_mode" db:"effective_mode"`
+	EffectiveReason  *string  `json:"effective_reason" db:"effective_reason"`
+	Strategy         string   `json:"strategy" db:"strategy"`
+	Schedule         string   `json:"schedule" db:"schedule"`
+	Status           string   `json:"status" db:"status"`
+	StalenessSeconds *float64 `json:"staleness_seconds" db:"staleness_seconds"` // nil before it is filled
+	Waiting          *int64   `json:"waiting" db:"waiting"`                     // rows of change logs; nil if it will be recomputed
+	Errors           int      `json:"consecutive_errors" db:"consecutive_errors"`
+	LastError        *string  `json:"last_error" db:"last_error"`
+}
+
+// InboxStatus is how an inbox is doing.
+type InboxStatus struct {
+	Name                    string   `json:"name" db:"name"`
+	Pending                 int64    `json:"pending" db:"pending"`
+	DeadLetters             int64    `json:"dead_letters" db:"dead_letters"`
+	Processed               int64    `json:"processed" db:"processed"`
+	OldestPendingAgeSeconds *float64 `json:"oldest_pending_age_seconds" db:"oldest_pending_age_seconds"`
+	TotalBytes              int64    `json:"total_bytes" db:"total_bytes"`
+	Paused                  bool     `json:"paused" db:"paused"`
+	Health                  string   `json:"health" db:"health"`
+}
+
+// OutboxStatus is how much an outbox holds.
+type OutboxStatus struct {
+	Name             string   `json:"name" db:"name"`
+	Rows             int64    `json:"rows" db:"rows"`
+	OldestAgeSeconds *float64 `json:"oldest_age_seconds" db:"oldest_age_seconds"` // nil if it is empty
+	TotalBytes       int64    `json:"total_bytes" db:"total_bytes"`
+	Storage          string   `json:"storage_status" db:"storage_status"`
+}
+
+// GroupStatus is how a consumer group is doing.
+type GroupStatus struct {
+	Name        string `json:"name" db:"name"`
+	Outbox      string `json:"outbox" db:"outbox"`
+	Lag         int64  `json:"lag_rows" db:"lag_rows"`
+	Leased      int64  `json:"leased_rows" db:"leased_rows"`
+	Consumers   int64  `json:"consumers" db:"consumers"`
+	Healthy     int64  `json:"healthy_consumers" db:"healthy_consumers"`
+	DeadLetters int64  `json:"dead_letters" db:"dead_letters"`
+	Paused      bool   `json:"paused" db:"paused"`
+}
+
+// GapStatus is a transaction that may still publish ids of an outbox, above which others were consumed.
+type GapStatus struct {
+	Outbox  string   `json:"outbox" db:"outbox"`
+	FirstID int64    `json:"first_id" db:"first_id"` // the lowest that it may have
+	PID     *int32   `json:"pid" db:"pid"`           // of its session; nil if it is prepared
+	GID     *string  `json:"gid" db:"gid"`           // of a prepared one
+	AgeSec  *float64 `json:"age_seconds" db:"age_seconds"`
+}
+
+// Holder names the transaction.
+func (g GapStatus) Holder() string {
+	switch {
+	case g.GID != nil:
+		return "prepared transaction " + sqltext.Literal(*g.GID)
+	case g.PID != nil:
+		return fmt.Sprintf("the transaction of pid %d", *g.PID)
+	}
+	return "a transaction" // that is being prepared just now
+}
+
+// TaskStatus is a background task.
+type TaskStatus struct {
+	Task      string   `json:"task" db:"task"`
+	AgeSec    *float64 `json:"last_run_age_seconds" db:"last_run_age_seconds"` // nil if it never ran
+	Runs      int64    `json:"runs" db:"runs"`
+	LastError *string  `json:"last_error" db:"last_error"`
+}
+
+// ReadStatus reads how the extension in a schema is doing, in one snapshot. It returns a Refusal if there is none.
+func ReadStatus(ctx context.Context, conn *pgx.Conn, schema string) (*Status, error) {
+	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Outboxes: []OutboxStatus{}, Groups: []GroupStatus{}, Gaps: []GapStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error { return s.read(ctx, tx, schema) })
+	if err != nil {
+		return nil, err
+	}
+	s.Problems = append(s.Problems, s.problems()...)
+	return s, nil
+}
+
+func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
+	found, err := installed(ctx, tx, schema)
+	if err != nil {
+		return err
+	}
+	if found.Name == "" {
+		return nothingIn(tx, schema)
+	}
+	in := reader{ctx, tx, schema}
+	extensions, err := collect[ExtensionStatus](in, extensionQuery)
+	if err != nil {
+		return err
+	}
+	s.Extension = extensions[0]
+	s.Extension.Schema = schema
+	for _, section := range []func(reader) error{
+		func(in reader) (err error) { s.Tasks, err = collect[TaskStatus](in, tasksQuery); return err },
+		func(in reader) (err error) {
+			s.StreamTables, err = collectIf[StreamTableStatus](in, "pgt_stream_tables", streamTablesQuery)
+			return err
+		},
+		s.readInboxes,
+		func(in reader) (err error) {
+			s.Outboxes, err = collectIf[OutboxStatus](in, "pgt_outbox_config", outboxesQuery)
+			return err
+		},
+		func(in reader) (err error) {
+			if s.Groups, err = collectIf[GroupStatus](in, "pgt_consumer_groups", groupsQuery); err != nil {
+				return err
+			}
+			s.Gaps, err = collectIf[GapStatus](in, "pgt_consumer_groups", gapsQuery)
+			return err
+		},
+	} {
+		if err := s.section(in, section); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// section reads a part of the status. Where something is missing that it needs, that is a problem, and the rest is read all the same.
+func (s *Status) section(in reader, read func(reader) error) error {
+	err := pgx.BeginFunc(in.ctx, in.tx, func(tx pgx.Tx) error { return read(reader{in.ctx, tx, in.schema}) })
+	if lacks(err) {
+		s.Problems = append(s.Problems, Problem{"something is missing: " + err.Error(), lacking})
+		return nil
+	}
+	return err
+}
+
+// lacking is what to do where something is missing.
+const lacking = "\"sluice diff --dsn\" shows what else is, and \"sluice apply\" makes it again"
+
+// lacks reports whether an error is that something does not exist.
+func lacks(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "42P01" || pg.Code == "42883" || pg.Code == "42703" || pg.Code == "42704" || pg.Code == "3F000")
+}
+
+// readInboxes reads how inboxes are doing, and what is missing of them: one that cannot be read hides no other.
+func (s *Status) readInboxes(in reader) error {
+	var names []string
+	rows, err := collectIf[struct {
+		Name string `db:"inbox_name"`
+	}](in, "pgt_inbox_config", "select c.inbox_name from %[1]s.pgt_inbox_config c order by c.inbox_name")
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	missing, err := collect[missingRelation](in, missingQuery)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		s.Problems = append(s.Problems, Problem{fmt.Sprintf("inbox %s has lost %s", m.Inbox, m.Relation), lacking})
+	}
+	if len(missing) == 0 {
+		s.Inboxes, err = collect[InboxStatus](in, inboxesQuery)
+		return err
+	}
+	for _, name := range names {
+		err := s.section(in, func(in reader) error {
+			found, err := collect[InboxStatus](in, inboxQuery, name)
+			s.Inboxes = append(s.Inboxes, found...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missingRelation is a table or sequence of an inbox that is not there.
+type missingRelation struct {
+	Inbox    string `db:"inbox_name"`
+	Relation string `db:"relation"`
+}
+
+// reader runs queries, in which %[1]s is the extension's schema and %[2]s its internal schema.
+type reader struct {
+	ctx    context.Context
+	tx     pgx.Tx
+	schema string
+}
+
+const (
+	extensionQuery = `select e.name, e.version, e.flavour, '' as schema, e.installed_at from %[1]s.pgt_extension e`
+
+	tasksQuery = `
+		select t.task, t.runs, t.last_error,
+		       extract(epoch from clock_timestamp() - nullif(t.last_run_at, '-infinity'))::float8 as last_run_age_seconds
+		from %[2]s.pgt_tasks t
+		order by t.task`
+
+	streamTablesQuery = `
+		with waiting as (
+		    select w.stream_table, sum(w.waiting)::bigint as waiting
+		    from %[2]s.pgt_waiting() w
+		    group by w.stream_table
+		)
+		select c.stream_table as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
+		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
+		from %[1]s.pgt_stream_tables t
+		join %[2]s.pgt_stream_table_config c using (pgt_schema, pgt_name)
+		left join waiting w on w.stream_table = c.stream_table
+		order by c.refresh_order`
+
+	inboxesQuery = `
+		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,
+		       case when s.pending_count > 0 then s.oldest_pending_age_sec::float8 end as oldest_pending_age_seconds, s.total_bytes, h.health ->> 'status' as health,
+		       exists (select from %[2]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
+		from %[1]s.inbox_status() s
+		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
+		order by s.inbox_name`
+
+	missingQuery = `
+		select c.inbox_name, r.relation
+		from %[1]s.pgt_inbox_config c
+		cross join lateral (
+		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
+		    union all
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) s (name)
+		) r (relation)
+		where to_regclass(r.relation) is null
+		order by c.inbox_name, relation`
+
+	inboxQuery = `
+		select j.status ->> 'inbox_name' as name, (j.status ->> 'pending_count')::bigint as pending, (j.status ->> 'dlq_count')::bigint as dead_letters,
+		       (j.status ->> 'processed_count')::bigint as processed, j.status ->> 'status' as health, (j.status ->> 'paused')::boolean as paused,
+		       case when (j.status ->> 'pending_count')::bigint > 0 then (j.status ->> 'oldest_pending_age_sec')::float8 end as oldest_pending_age_seconds,
+		       (j.status ->> 'total_bytes')::bigint as total_bytes
+		from (select %[1]s.inbox_status($1) as status) j`
+
+	outboxesQuery = `
+		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
+		       s.total_bytes, s.storage_status
+		from %[1]s.outbox_status() s
+		order by s.pgt_name`
+
+	groupsQuery = `
+		select l.group_name as name, l.outbox, l.lag_rows, l.leased_rows, l.consumer_count as consumers, g.paused_at is not null as paused,
+		       (select count(*) from %[1]s.pgt_consumer_status c where c.group_name = l.group_name and c.healthy) as healthy_consumers,
+		       (select count(*) from %[1]s.pgt_consumer_dead_letters d where d.group_name = l.group_name) as dead_letters
+		from %[1]s.pgt_consumer_group_lag l
+		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
+		order by l.outbox, l.group_name`
+
+	// gapsQuery finds the transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; by age, if that is visible.
+	gapsQuery = `
+		with publishers as materialized (
+		    select o.outbox_name, p.vxid, p.xid, p.pid
+		    from (select distinct g.outbox_name from %[1]s.pgt_consumer_groups g) o
+		    cross join lateral %[2]s.pgt_publishers(o.outbox_name) p
+		)
+		select g.outbox_name as outbox, min(lower(l.ids)) as first_id, p.pid, x.gid,
+		       extract(epoch from clock_timestamp() - min(coalesce(x.prepared, a.xact_start, l.leased_at)))::float8 as age_seconds
+		from %[1]s.pgt_consumer_groups g
+		cross join lateral %[2]s.pgt_lease_heads(g) h
+		join %[2]s.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
+		join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+		left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint %% 4294967296 and x.database = current_database()
+		left join pg_stat_activity a on a.pid = p.pid
+		where h.lane = 0
+		group by g.outbox_name, p.pid, x.gid
+		order by outbox, min(coalesce(x.prepared, a.xact_start, l.leased_at))`
+)
+
+func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
+	internal := generator.InternalSchema(in.schema)
+	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(internal), sqltext.Literal(internal)), args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Row])
+}
+
+// collectIf is collect where a relation is there that only some extensions have.
+func collectIf[Row any](in reader, relation, query string) ([]Row, error) {
+	var there bool
+	err := in.tx.QueryRow(in.ctx, "select to_regclass($1) is not null", sqltext.Qualified(in.schema, relation)).Scan(&there)
+	if err != nil || !there {
+		return []Row{}, err
+	}
+	return collect[Row](in, query)
+}

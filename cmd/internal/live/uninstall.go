@@ -1,0 +1,123 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/internal/drift"
+	"github.com/pgsluice/sluice/generator"
+)
+
+// Loss is the data that removing an extension would delete.
+type Loss struct {
+	Table string // as SQL
+	Rows  int64
+}
+
+// Uninstall is Remove for those who need not know what others have.
+func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) ([]Loss, bool, error) {
+	did, err := Remove(ctx, conn, e, allowLoss)
+	return did.Losses, did.Done, err
+}
+
+// Removed is what Remove did.
+type Removed struct {
+	Done   bool     // false if nothing was installed
+	Losses []Loss   // data that went
+	Left   []string // what others made under names of the extension, by id
+}
+
+// Remove takes away everything that Apply made, in one transaction, and nothing that others made. Where tables hold data it refuses, unless loss is
+// allowed, and says which.
+func Remove(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) (did Removed, err error) {
+	err = inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
+		found, err := installed(ctx, tx, e.Schema)
+		if err != nil || found.Name == "" {
+			return err
+		}
+		if found.Name != e.Name || found.Digest != e.Digest() {
+			return otherVersion(found, e)
+		}
+		gone, err := did.whatIsThere(ctx, tx, e, found.Flavour)
+		if err != nil {
+			return err
+		}
+		if did.Losses, err = lockAndCount(ctx, tx, e, gone); err != nil {
+			return err
+		}
+		if len(did.Losses) > 0 && !allowLoss {
+			return Refusal{"removing extension " + e.Name + " deletes " + describe(did.Losses), "to delete them, give --allow-data-loss"}
+		}
+		did.Done = true
+		if found.Flavour == generator.AsExtension {
+			return script(ctx, tx, e.UninstallExtension())
+		}
+		return script(ctx, tx, e.UninstallBut(func(id string) bool { return gone[id] }))
+	})
+	did.Done = did.Done && err == nil
+	return did, err
+}
+
+// whatIsThere finds the objects that are not there, or that others made in their place, and puts back marks that somebody removed.
+func (r *Removed) whatIsThere(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour) (map[string]bool, error) {
+	differences, err := drift.Mark(ctx, tx, e.Manifest(), flavour == generator.AsExtension)
+	gone := map[string]bool{}
+	for _, d := range differences {
+		if d.Aspect == "" && (d.What == drift.Missing || d.What == drift.Taken) {
+			gone[d.Object] = true
+		}
+		if d.What == drift.Taken {
+			r.Left = append(r.Left, d.Object)
+		}
+	}
+	return gone, err
+}
+
+// lockAndCount keeps writers out, so that what is counted is what goes.
+func lockAndCount(ctx context.Context, tx pgx.Tx, e *generator.Extension, gone map[string]bool) ([]Loss, error) {
+	var losses []Loss
+	for _, table := range e.Manifest().Holding() {
+		if gone["table "+table] {
+			continue
+		}
+		loss := Loss{Table: table}
+		there := false
+		if err := tx.QueryRow(ctx, "select to_regclass($1) is not null", table).Scan(&there); err != nil {
+			return nil, err
+		}
+		if !there { // nobody wanted it yet
+			continue
+		}
+		if _, err := tx.Exec(ctx, "lock table "+table+" in access exclusive mode"); err != nil {
+			return nil, err
+		}
+		if err := tx.QueryRow(ctx, "select count(*) from "+table).Scan(&loss.Rows); err != nil {
+			return nil, err
+		}
+		if loss.Rows > 0 {
+			losses = append(losses, loss)
+		}
+	}
+	return losses, nil
+}
+
+func describe(losses []Loss) string {
+	parts := make([]string, len(losses))
+	for i, l := range losses {
+		parts[i] = fmt.Sprintf("%d rows of %s", l.Rows, l.Table)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func otherVersion(found Installed, e *generator.Extension) error {
+	if found.Name != e.Name {
+		return occupied(found, e)
+	}
+	return Refusal{
+		fmt.Sprintf("extension %s %s is installed and differs from the spec's %s", found.Name, found.Version, e.Version),
+		"give the spec of the version that is installed, or apply this one first",
+	}
+}

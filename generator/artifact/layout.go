@@ -1,0 +1,85 @@
+package artifact
+
+import (
+	"maps"
+
+	"github.com/pgsluice/sluice/generator/docs"
+	"github.com/pgsluice/sluice/generator/migrations"
+	"github.com/pgsluice/sluice/generator/parallel"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
+)
+
+// Files lays out the artifacts that the spec lists, below the name of the extension, with the scripts that lead to it from the released versions.
+func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
+	return e.FilesOf(e.Artifacts, released)
+}
+
+// FilesOf is Files of the artifacts named, as the spec spells them.
+func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Files, error) {
+	if err := e.Follows(released); err != nil {
+		return nil, err
+	}
+	chain := e.chain(released)
+	leaps, err := leaps(chain)
+	if err != nil {
+		return nil, err
+	}
+	type written struct {
+		files Files
+		err   error
+	}
+	all := parallel.Map(artifacts, func(artifact string) written {
+		files, err := e.artifact(artifact, chain, leaps)
+		return written{files, err}
+	})
+	files := Files{}
+	for _, one := range all {
+		if one.err != nil {
+			return nil, one.err
+		}
+		maps.Copy(files, one.files)
+	}
+	return files, nil
+}
+
+// artifact writes one artifact, independently of the others.
+func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap) (Files, error) {
+	switch name {
+	case spec.ArtifactExtension:
+		files := e.extensionFiles()
+		maps.Copy(files, e.upgradeFiles(leaps))
+		return files, nil
+	case spec.ArtifactMigrations:
+		return e.plainMigrations(leaps), nil
+	case spec.ArtifactJobs:
+		return e.jobFiles(), nil
+	case spec.ArtifactDocs:
+		return e.reference()
+	case spec.ArtifactTLE:
+		return e.tleFiles(leaps), nil
+	case spec.ArtifactDBT:
+		return e.dbtFiles(leaps), nil
+	}
+	return e.migrationFiles(migrations.Format(name), chain, leaps)
+}
+
+// extensionFiles are the control file, the script that installs this version, and the Makefile.
+func (e *Extension) extensionFiles() Files {
+	extension := e.Name + "/extension/"
+	return Files{
+		extension + e.Name + ".control":                e.control(),
+		extension + e.Name + "--" + e.Version + ".sql": e.extensionScript(),
+		extension + "Makefile":                         e.makefile(),
+	}
+}
+
+// reference is the documentation of the generated objects.
+func (e *Extension) reference() (Files, error) {
+	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.described()})
+	files := Files{}
+	for name, text := range pages {
+		files[e.Name+"/docs/"+name] = text
+	}
+	return files, err
+}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
+
+// maintenanceGroups groups the stream tables in immediate mode that follow the same tables, directly or through others. One that reads no table has
+// none.
+func (p *planner) maintenanceGroups() [][]int {
+	group := make([]int, len(p.compiled.order)) // by place in the order: the place of the group's first
+	for i := range group {
+		group[i] = i
+	}
+	for _, r := range p.captured {
+		var members []int
+		for i, n := range p.compiled.order {
+			if p.immediate(n) && p.follows(n, r) {
+				members = append(members, i)
+			}
+		}
+		merge(group, members)
+	}
+	var groups [][]int
+	for i, n := range p.compiled.order {
+		var members []int
+		for j := range group {
+			if group[j] == i {
+				members = append(members, j)
+			}
+		}
+		if p.immediate(n) && len(members) > 0 && slices.ContainsFunc(p.captured, func(r *catalog.Relation) bool { return r.Kind != catalog.StreamTable && p.follows(n, r) }) {
+			groups = append(groups, members)
+		}
+	}
+	return groups
+}
+
+// groupOf names the objects that the members of a maintenance group share, after its first member.
+func (p *planner) groupOf(members []int) render.MaintenanceGroup {
+	base := p.base(&p.spec.StreamTables[p.compiled.order[members[0]]])
+	return render.MaintenanceGroup{
+		Schemas: schemasOf(p.spec), State: p.in("pgt_stream_table_state"),
+		ApplyFn: p.in(base + "_apply_pending"),
+	}
+}
+
+// nameGroups sets the maintenance group of stream tables and captures.
+func (p *planner) nameGroups(groups [][]int) {
+	for n, members := range groups {
+		f := p.groupOf(members)
+		for _, i := range members {
+			p.tables[i].ApplyFn = f.ApplyFn
+			for _, r := range p.captured {
+				if p.follows(p.compiled.order[i], r) {
+					p.captures[r].ApplyFn, p.captures[r].Counts = f.ApplyFn, fmt.Sprintf("_%d", n+1)
+				}
+			}
+		}
+	}
+}
+
+// completeGroups lists the members and captured tables of each maintenance group.
+func (p *planner) completeGroups(groups [][]int, captures []render.Capture) []render.MaintenanceGroup {
+	var all []render.MaintenanceGroup
+	for _, members := range groups {
+		f := p.groupOf(members)
+		for _, i := range members {
+			f.Members = append(f.Members, p.tables[i])
+		}
+		for _, c := range captures {
+			if c.ApplyFn == f.ApplyFn {
+				f.Captures = append(f.Captures, c)
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// ownPath is the search_path where every name is PostgreSQL's or has its schema.
+const ownPath = "pg_catalog, pg_temp"
+
+// searchPathOf is the search_path in which queries mean the same on the server as in the compiler. Temporary tables come last.
+func searchPathOf(s *spec.Spec) string {
+	var names []string
+	for _, schema := range append([]string{"pg_catalog"}, searchPath(s)...) {
+		names = append(names, sqltext.Ident(schema))
+	}
+	return strings.Join(append(names, "pg_temp"), ", ")
+}
+
+// computes returns the query of a stream table for SECURITY DEFINER functions, and the search_path that it needs there.
+func (p *planner) computes(n int) (path, query string) {
+	view := p.compiled.views[n]
+	switch {
+	case view.Strategy != ivm.Recompute && view.OwnNames:
+		return ownPath, view.Recompute.Rows()
+	case view.PicksKeys:
+		return searchPathOf(p.spec), view.Recompute.Rows()
+	}
+	return searchPathOf(p.spec), sqltext.Body(p.spec.StreamTables[n].Query.Text)
+}
+
+// searchPath is where names in queries are looked up.
+func searchPath(s *spec.Spec) []string { return []string{"public", s.Extension.Schema} }
+
+// schemasOf are the schemas of the extension.
+func schemasOf(s *spec.Spec) render.Schemas {
+	return render.Schemas{SchemaName: s.Extension.Schema, InternalName: spec.InternalSchema(s.Extension.Schema)}
+}

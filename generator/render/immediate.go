@@ -1,0 +1,163 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// ImmediateMode holds what only templates of stream tables in immediate mode need.
+type ImmediateMode struct {
+	Immediate       bool
+	FollowsSettings bool   // what it shows may depend on settings of the session
+	Direct          bool   // each statement is applied by itself; otherwise pending changes are applied when the last open statement ends
+	LockKey         string // of the advisory lock under which the latter is done
+	Last            Name   // the sequence with the last transaction that had the lock
+	MaintainFn      Name
+	ApplyFn         Name      // of the maintenance group; empty if it has none
+	Pending         []Changes // unapplied changes, by source
+	PendingDelta    []string  // lines of common table expressions over Pending
+	AffectedRows    []string  // the same, which recompute the rows of affected keys; none if Direct does not need that
+
+	Regained   []string // see package ivm
+	Accumulate func(row, added string) []string
+	KeyColumns []string // of the table: what rows are found by
+	Extremes   []string
+	Emptied    string // the condition that nothing is left of group m
+	LostIf     string // the condition that group m may have lost one by change d
+	ChangedIf  string // the condition that delta d changes its group; empty if each does
+	PlainSame  func(a, b string) string
+	RegainFn   Name // recomputes the extremes of groups; empty if it has none
+}
+
+// LockHigh is the upper half of the lock's key, as pg_locks has it.
+func (n ImmediateMode) LockHigh() uint32 { return uint32(n.lock() >> 32) }
+
+// LockLow is the lower half.
+func (n ImmediateMode) LockLow() uint32 { return uint32(n.lock()) }
+
+func (n ImmediateMode) lock() uint64 {
+	key, err := strconv.ParseInt(n.LockKey, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return uint64(key)
+}
+
+// LockOrder lists the sources in the order in which they are locked, stream tables last.
+func (n ImmediateMode) LockOrder() []Name {
+	var tables, made []Name
+	for _, p := range n.Pending {
+		if p.Made {
+			made = append(made, p.Table)
+		} else {
+			tables = append(tables, p.Table)
+		}
+	}
+	return append(tables, made...)
+}
+
+// Accumulated lists the assignments that add a row to a group.
+func (n ImmediateMode) Accumulated(row, added string) string {
+	return wrappedAt(n.Accumulate(row, added), widestLine, "                ")
+}
+
+// Regains lists the assignments that set the extremes of a group to those of row f.
+func (n ImmediateMode) Regains(f string) string {
+	var sets []string
+	for _, name := range n.Extremes {
+		sets = append(sets, name+" = "+f+"."+name)
+	}
+	return strings.Join(sets, ", ")
+}
+
+// Since describes the changes that a transaction must see of the stream tables that each statement maintains by itself.
+func (e Event) Since() Since {
+	s := Since{Schemas: e.Schemas, Over: e.Table.String(), Older: "filled them"}
+	for _, step := range e.Steps {
+		s.Tables = append(s.Tables, step.StreamTable)
+		if !step.Grouped {
+			s.Computed = append(s.Computed, step)
+		}
+	}
+	return s
+}
+
+// Since is a set of stream tables over a table, and the changes to them that a snapshot may not show.
+type Since struct {
+	Schemas
+	Tables      []StreamTable
+	Computed    []Step // those whose rows a statement computes as they are now
+	Over, Older string
+}
+
+func present(of Source, absent Name, rows, a string) string {
+	if len(of.ColumnList) == 0 {
+		return "(select from " + rows + ") " + a
+	}
+	var columns []string
+	for _, name := range of.ColumnList {
+		column := sqltext.Ident(name)
+		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", of.Internal(), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
+	}
+	const indent = "            "
+	columns[0] = "cross join lateral (select " + columns[0]
+	columns[len(columns)-1] += " from " + rows + ") " + a
+	return absent.String() + " absent\n" + indent + wrappedAt(columns, widestLine, indent+"    ")
+}
+
+// Event is a trigger function of a captured table for one kind of statement.
+type Event struct {
+	Capture
+	Event string
+	Fn    Name
+}
+
+// Loses reports whether a step may lose an extreme.
+func (e Event) Loses() bool {
+	for _, s := range e.Steps {
+		if s.Loses() != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// FollowsSettings reports whether results depend on settings of the session.
+func (e Event) FollowsSettings() bool {
+	return slices.ContainsFunc(slices.Concat(e.Steps, e.Alone), func(s Step) bool { return s.FollowsSettings })
+}
+
+// Variables are those of the function, with their types.
+func (e Event) Variables() []string {
+	var list []string
+	gone, lost := false, false
+	for _, s := range e.Steps {
+		gone, lost = gone || s.Grouped && len(s.Identity) > 0, lost || s.Loses() != ""
+	}
+	finds := ""
+	if !e.Chained {
+		for _, s := range e.Alone {
+			finds += s.Finds()
+		}
+	}
+	for _, v := range []struct {
+		wanted bool
+		text   string
+	}{
+		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {lost || strings.Contains(finds, "v_lost"), "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
+		{len(e.Locked) > 0, "v_open    integer"}, {len(e.Locked) > 0, "v_count   text"},
+		{strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
+	} {
+		if v.wanted {
+			list = append(list, v.text)
+		}
+	}
+	return list
+}
+
+// indentedEnd is Indented without the comma behind the last line.
+func indentedEnd(lines []string) string { return strings.TrimSuffix(Indented(lines), ",") }

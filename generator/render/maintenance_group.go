@@ -1,0 +1,67 @@
+package render
+
+import (
+	"slices"
+	"strings"
+)
+
+// MaintenanceGroup is a set of stream tables in immediate mode that follow the same tables. The triggers of a table maintain all of them.
+type MaintenanceGroup struct {
+	Schemas
+	Members  []StreamTable // what reads another comes after it
+	Captures []Capture
+	State    Name
+	ApplyFn  Name
+}
+
+// Marked are the captured tables whose triggers note that those of users wrote it.
+func (p Plan) Marked() []Capture {
+	var marked []Capture
+	for _, c := range p.Captures {
+		if slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 }) {
+			marked = append(marked, c)
+		}
+	}
+	return marked
+}
+
+// Several reports whether one of them may stand in the way of others.
+func (f MaintenanceGroup) Several() bool { return len(f.Members) > 1 }
+
+// Direct are the members that otherwise follow each statement by themselves.
+func (f MaintenanceGroup) Direct() []StreamTable {
+	var direct []StreamTable
+	for _, t := range f.Members {
+		if t.Direct && len(t.Pending) > 0 {
+			direct = append(direct, t)
+		}
+	}
+	return direct
+}
+
+// List names the members for people.
+func (f MaintenanceGroup) List() string {
+	var names []string
+	for _, t := range f.Members {
+		names = append(names, t.ID())
+	}
+	return strings.Join(names, ", ")
+}
+
+// MemberList are the members as a list of literals.
+func (f MaintenanceGroup) MemberList() string {
+	var names []Name
+	for _, t := range f.Members {
+		names = append(names, t.Table)
+	}
+	return literals(names)
+}
+
+// SourceList are the captured tables as a list of literals.
+func (f MaintenanceGroup) SourceList() string {
+	var names []Name
+	for _, c := range f.Captures {
+		names = append(names, c.Table)
+	}
+	return literals(names)
+}

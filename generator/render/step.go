@@ -1,0 +1,86 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Step is one of them.
+type Step struct {
+	StreamTable
+	Event   string // insert, update or delete
+	No      int    // among the steps of the event's trigger function
+	Trigger Name   // that function
+	Of      Source // with the columns that it reads
+	Absent  Name
+
+	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
+	Merged  bool                // groups that they add to are found by their unique index
+	Moved   bool                // so are rows that they say come and go
+	Effects map[string]Effect   // of each event on the rows, or on those of the groups
+}
+
+// Effect is what a change can do to rows.
+type Effect struct{ Adds, Takes bool }
+
+// Present is the same for the columns that the step reads.
+func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
+
+// Affected lists the key columns of row a of a transition table.
+func (s Step) Affected(a string) string { return list(a, s.KeyColumns) }
+
+// Lines are those for the step's event.
+func (s Step) Lines() []string { return s.ByEvent[s.Event] }
+
+// Takes reports whether the step's event may take rows away.
+func (s Step) Takes() bool { return s.Effects[s.Event].Takes }
+
+// Adds reports whether it may add some.
+func (s Step) Adds() bool { return s.Effects[s.Event].Adds }
+
+// Finds lists the variables for what the step's statement has found.
+func (s Step) Finds() string {
+	switch {
+	case len(s.AffectedRows) > 0 || (s.Moved || s.Merged) && !s.Takes():
+		return ""
+	case s.Merged && s.Loses() != "":
+		return "v_gone, v_lost, v_unfound"
+	case s.Merged || s.Moved && s.Adds():
+		return "v_gone, v_unfound"
+	}
+	return "v_unfound"
+}
+
+// Unless is the condition that delta d changes its group; empty if each does.
+func (s Step) Unless() string {
+	if s.Event == "update" {
+		return s.ChangedIf
+	}
+	return ""
+}
+
+// Read lists the columns of row a that it reads, each with a comma behind it.
+func (s Step) Read(a string) string {
+	var out strings.Builder
+	for _, name := range s.Of.ColumnList {
+		out.WriteString(a + "." + sqltext.Ident(name) + ", ")
+	}
+	return out.String()
+}
+
+// Loses is the condition that group m, to which change d was added, may have lost its least or greatest value; empty if it has neither.
+// Where triggers write the table that they are on, inner statements come first, and what was inserted may be gone already.
+func (s Step) Loses() string {
+	switch {
+	case len(s.Extremes) == 0:
+		return ""
+	case s.Merged && !s.Takes():
+		return ""
+	case s.Merged: // nobody else is at work
+		return s.LostIf
+	case !s.Takes():
+		return "v_inner"
+	}
+	return "v_inner or " + s.LostIf
+}
