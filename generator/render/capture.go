@@ -1,7 +1,6 @@
 package render
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -85,31 +84,9 @@ func (c Capture) Current(a string) string {
 	return c.Present(c.Table.String(), a)
 }
 
-// Others are the tables that stream tables read which a statement locks, itself among them.
-func (c Capture) Others() []Name {
-	var all []Name
-	for _, t := range c.Locked {
-		for _, p := range t.Pending {
-			if !p.Made && !slices.Contains(all, p.Table) {
-				all = append(all, p.Table)
-			}
-		}
-	}
-	return all
-}
-
-// LockedList names the stream tables that a statement locks, as a literal.
-func (c Capture) LockedList() string {
-	var names []string
-	for _, t := range c.Locked {
-		names = append(names, t.ID())
-	}
-	return sqltext.Literal(strings.Join(names, ", "))
-}
-
 // SinceLocked is what a transaction must see of the stream tables that it locks.
 func (c Capture) SinceLocked() Since {
-	return Since{Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
+	return Since{Schemas: c.Schemas, Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
 }
 
 // Followers names the stream tables that read the table, as a literal.

@@ -76,7 +76,7 @@ func (n ImmediateMode) Regains(f string) string {
 
 // Since describes the changes that a transaction must see of the stream tables that each statement maintains by itself.
 func (e Event) Since() Since {
-	s := Since{Over: e.Table.String(), Older: "filled them"}
+	s := Since{Schemas: e.Schemas, Over: e.Table.String(), Older: "filled them"}
 	for _, step := range e.Steps {
 		s.Tables = append(s.Tables, step.StreamTable)
 		if !step.Grouped {
@@ -88,14 +88,10 @@ func (e Event) Since() Since {
 
 // Since is a set of stream tables over a table, and the changes to them that a snapshot may not show.
 type Since struct {
+	Schemas
 	Tables      []StreamTable
 	Computed    []Step // those whose rows a statement computes as they are now
 	Over, Older string
-}
-
-// ReadsTable reports whether a step reads the table by its name.
-func (e Event) ReadsTable() bool {
-	return slices.ContainsFunc(e.Steps, func(s Step) bool { return !s.Grouped || s.Loses() != "" })
 }
 
 func present(of Source, absent Name, rows, a string) string {

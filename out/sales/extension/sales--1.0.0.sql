@@ -487,24 +487,28 @@ declare
     v_table    oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
     v_followed boolean := coalesce(c.change_log, c.pending) is not null;
     v_all      oid[] := array[v_table];
+    v_labels   text;
 begin
     if (select r.relhassubclass from pg_class r where r.oid = v_table) then
         v_all := array(select i.relation from sales_internal.pgt_inheritance(v_table) i where i.level = 0);
     end if;
+    if exists (select from pg_attribute a where a.attrelid = v_table and a.atttypid >= 16384) then -- not PostgreSQL's own
+        -- A label of an enum that is renamed changes texts that nobody writes.
+        select string_agg(concat_ws(' ', a.attname, e.oid, e.enumlabel), ',' order by a.attnum, e.oid)
+        into v_labels
+        from pg_attribute a
+        join pg_type t on t.oid = a.atttypid
+        join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
+        where a.attrelid = v_table and not a.attisdropped and (c.columns is null or a.attname = any (c.columns));
+    end if;
     return (
         select concat_ws(' ',
-            md5(concat_ws(e'\n', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid, string_agg(concat_ws(' ',
+            md5(concat_ws(e'\n', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid, v_labels, string_agg(concat_ws(' ',
                 r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, row_security_active(r.oid),
                 array(select row(i.inhparent, i.xmin) from pg_inherits i where i.inhrelid = r.oid order by i.inhparent),
                 array(
                     select row(a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
-                        case when not c.made then a.xmin end,
-                        case when a.atttypid >= 16384 then ( -- a renamed label of an enum changes texts that nobody writes
-                            select string_agg(concat_ws(' ', e.oid, e.enumlabel), ',' order by e.oid)
-                            from pg_type t
-                            join pg_enum e on e.enumtypid in (t.oid, t.typelem, t.typbasetype)
-                            where t.oid = a.atttypid
-                        ) end)
+                        case when not c.made then a.xmin end)
                     from pg_attribute a
                     where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped and (c.columns is null or a.attname = any (c.columns))
                     order by a.attnum
@@ -518,9 +522,7 @@ begin
                 case when v_followed and not c.made then array(
                     select row(t.oid, t.xmin, t.tgname, t.tgenabled)
                     from pg_trigger t
-                    join pg_proc p on p.oid = t.tgfoid
                     where t.tgrelid = r.oid and t.tgname = any (c.triggers || c.pending_triggers) and not t.tgisinternal
-                      and p.pronamespace = 'sales_internal'::regnamespace
                     order by t.tgname
                 ) end,
                 case when r.relkind in ('v', 'm') and not c.made then pg_get_viewdef(r.oid) end
@@ -799,8 +801,8 @@ begin
     end loop;
     if c.absent is not null then
         -- Stands for columns that the source no longer has: a name that its row lacks is found here, and raises. __kept has their types.
-        foreach v_statement in array array[format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p',
-            c.absent, c.pending, (
+        foreach v_statement in array array[
+            format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p', c.absent, c.pending, (
                 select string_agg(format(', %1$I.pgt_gone(p.%2$I, %3$L, %4$L) as %2$I', 'sales_internal', n.name,
                     format('%s of %I.%I', n.name, c.source_schema, c.source_name), r.names), '' order by n.place)
                 from unnest(c.pending_columns) with ordinality n (name, place)
@@ -809,7 +811,8 @@ begin
                     from unnest(c.readers) with ordinality r (name, place)
                     join sales_internal.pgt_stream_table_config t on t.stream_table = r.name and t.effective_mode = 'immediate'
                 ) r
-            ), c.pending)] loop
+            ), c.pending)
+        ] loop
             execute v_statement;
         end loop;
     end if;
@@ -930,8 +933,9 @@ begin
     for v_source in
         select c.source_schema, c.source_name
         from sales_internal.pgt_source_config c
-        join pg_class r on r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
-        where p_stream_table = any (c.readers) and r.relkind in ('r', 'p')
+        where p_stream_table = any (c.readers) and (
+            select r.relkind from pg_class r where r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
+        ) in ('r', 'p')
         order by c.source
     loop
         begin
@@ -1121,20 +1125,27 @@ begin
 end;
 $function$;
 
--- Says which table is gone that stream tables in immediate mode read, and a statement needs to bring them up to date.
-create function sales_internal.pgt_lacks(p_tables text[], p_readers text)
+-- Refuses to go on in a snapshot that does not show the last transaction that changed stream tables over a table.
+-- Reads the sequences with these transactions.
+create function sales_internal.pgt_require_seen(p_table text, p_last regclass[])
     returns void
     language plpgsql
-    stable
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    raise exception using
-        errcode = '42P01',
-        message = format('%s is gone, and stream tables in immediate mode read it',
-            (select string_agg(t.name, ', ') from unnest(p_tables) t(name) where to_regclass(t.name) is null)),
-        detail = format('Stream tables: %s. No statement may leave them behind.', p_readers),
-        hint = 'Name or create it again, or generate and apply the spec for the tables as they are now, or sales.detach().';
+    if exists (
+        select
+        from unnest(p_last) l (name)
+        cross join pg_sequence_last_value(l.name) s (no)
+        cross join cast(s.no::text as xid8) x (xid)
+        where not pg_visible_in_snapshot(x.xid, pg_current_snapshot()) and x.xid is distinct from pg_current_xact_id_if_assigned()
+    ) then
+        raise exception using
+            errcode = '40001',
+            message = 'could not serialize access due to concurrent update',
+            detail = format('Another transaction changed what stream tables over %s read.', p_table),
+            hint = 'Run the transaction again.';
+    end if;
 end;
 $function$;
 
@@ -1612,7 +1623,8 @@ begin
         end if;
     end if;
 
-    -- Objects of users that depend on the view, besides its own rule and type, are not dropped.
+    -- Objects of users that depend on the view, besides its own rule and type, are not dropped. The error names them with their schemas.
+    set local search_path = pg_catalog, pg_temp;
     select string_agg(distinct pg_describe_object(d.classid, d.objid, 0), ', ')
     into v_dependents
     from pg_depend d
@@ -1962,22 +1974,6 @@ begin
 end;
 $function$;
 
--- Lists the stream tables in the order of their refreshes.
--- Reads pgt_stream_table_config.
-create function sales_internal.pgt_refresh_order()
-    returns text[]
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return (
-        select coalesce(array_agg(c.stream_table order by c.refresh_group), '{}')
-        from sales_internal.pgt_stream_table_config c
-    );
-end;
-$function$;
-
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
 -- Reads and writes everything of the stream table.
 create function sales.refresh_stream_table(p_name text)
@@ -1987,12 +1983,14 @@ create function sales.refresh_stream_table(p_name text)
 as $function$
 #variable_conflict use_column
 declare
-    v_name   text := sales_internal.pgt_stream_table(p_name);
+    v_name   text;
     v_table  text;
 begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
     lock table sales_internal.pgt_stream_table_state in access share mode;
+    v_name := sales_internal.pgt_stream_table(p_name);
     perform sales_internal.pgt_check_origin();
+    v_name := sales_internal.pgt_stream_table(p_name);
     if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
@@ -2742,7 +2740,11 @@ begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_watch_sources();
     call sales_internal.pgt_commit(p_commits);
-    foreach v_table in array sales_internal.pgt_refresh_order() loop
+    foreach v_table in array array(
+        select c.stream_table
+        from sales_internal.pgt_stream_table_config c
+        order by c.refresh_group
+    ) loop
         perform sales_internal.pgt_tick(v_table, false);
         call sales_internal.pgt_commit(p_commits);
     end loop;
@@ -3306,23 +3308,9 @@ begin
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
         return null;
     end if;
-    if to_regclass('public.orders') is null then
-        perform sales_internal.pgt_lacks(array['public.orders'], 'sales.large_orders');
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
-        perform
-        from (values
-            ((select l.last_value from sales_internal.large_orders_last_xid l))) m(xid)
-        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
-          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
-        if found then
-            raise exception using
-                errcode = '40001',
-                message = 'could not serialize access due to concurrent update',
-                detail = 'Another transaction changed what stream tables over public.orders read.',
-                hint = 'Run the transaction again.';
-        end if;
+        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
     end if;
@@ -3395,23 +3383,9 @@ begin
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
         return null;
     end if;
-    if to_regclass('public.orders') is null then
-        perform sales_internal.pgt_lacks(array['public.orders'], 'sales.large_orders');
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
-        perform
-        from (values
-            ((select l.last_value from sales_internal.large_orders_last_xid l))) m(xid)
-        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
-          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
-        if found then
-            raise exception using
-                errcode = '40001',
-                message = 'could not serialize access due to concurrent update',
-                detail = 'Another transaction changed what stream tables over public.orders read.',
-                hint = 'Run the transaction again.';
-        end if;
+        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in
             (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
@@ -3495,23 +3469,9 @@ begin
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
         return null;
     end if;
-    if to_regclass('public.orders') is null then
-        perform sales_internal.pgt_lacks(array['public.orders'], 'sales.large_orders');
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
-        perform
-        from (values
-            ((select l.last_value from sales_internal.large_orders_last_xid l))) m(xid)
-        where not pg_visible_in_snapshot(m.xid::text::xid8, pg_current_snapshot())
-          and m.xid::text::xid8 is distinct from pg_current_xact_id_if_assigned();
-        if found then
-            raise exception using
-                errcode = '40001',
-                message = 'could not serialize access due to concurrent update',
-                detail = 'Another transaction changed what stream tables over public.orders read.',
-                hint = 'Run the transaction again.';
-        end if;
+        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
     end if;
@@ -4443,4 +4403,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'aab53e918dfd9fd25934a807175639b3', 'extension');
+values ('sales', '1.0.0', 'a09170d578aeeeb130c6d3b3683246b5', 'extension');
