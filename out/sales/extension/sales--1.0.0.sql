@@ -1990,7 +1990,6 @@ begin
     lock table sales_internal.pgt_stream_table_state in access share mode;
     v_name := sales_internal.pgt_stream_table(p_name);
     perform sales_internal.pgt_check_origin();
-    v_name := sales_internal.pgt_stream_table(p_name);
     if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
@@ -4403,4 +4402,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'a09170d578aeeeb130c6d3b3683246b5', 'extension');
+values ('sales', '1.0.0', '74394f9818ea0f8ca4ffb58ab0568853', 'extension');
