@@ -62,17 +62,22 @@ func storage(view *ivm.Plan) render.Storage {
 }
 
 // indexes are those that the spec asks for.
-func (p *planner) indexes(t *spec.StreamTable, table render.StreamTable) []render.Index {
+func (p *planner) indexes(t *spec.StreamTable, table *render.StreamTable) []render.Index {
 	var all []render.Index
 	for i, columns := range t.Indexes {
-		index := render.Index{Name: p.in(fmt.Sprintf("%s_idx%d", p.base(t), i+1))}
-		for _, c := range columns {
-			index.Names = append(index.Names, c.Value)
-			index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
-		}
-		all = append(all, index)
+		all = append(all, indexOn(table, p.in(fmt.Sprintf("%s_idx%d", p.base(t), i+1)), columns))
 	}
 	return all
+}
+
+// indexOn is an index on columns that a stream table shows.
+func indexOn(table *render.StreamTable, name render.Name, columns []spec.Text) render.Index {
+	index := render.Index{Name: name}
+	for _, c := range columns {
+		index.Names = append(index.Names, c.Value)
+		index.Columns = append(index.Columns, "("+table.Shows(table.Rows.Name, c.Value)+")")
+	}
+	return index
 }
 
 // timing says when a stream table is refreshed.

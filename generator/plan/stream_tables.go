@@ -110,7 +110,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 		Refresh: render.Refresh{RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute)},
 	}
 	table.Definition = p.definition(n)
-	table.Indexes = p.indexes(t, table)
+	table.Indexes = p.indexes(t, &table)
 	p.recompute(&table, view)
 	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
 		table.Grants = []string{role}

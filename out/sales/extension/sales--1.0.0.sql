@@ -2447,15 +2447,7 @@ declare
     v_rows   bigint;
     v_total  bigint := 0::bigint;
 begin
-    update sales_internal.pgt_tasks t
-    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = null
-    where t.task = (
-        select d.task
-        from sales_internal.pgt_tasks d
-        where d.task = 'change logs: pruning' and d.last_run_at not between clock_timestamp() - interval '10 seconds' and clock_timestamp()
-        for update skip locked
-    );
-    if not found then
+    if not sales_internal.pgt_take_task('change logs: pruning', '10 seconds') then
         return 0::bigint;
     end if;
     begin
@@ -4451,4 +4443,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ac44258050d49e9bd4a178f0ebe7e4ab', 'extension');
+values ('sales', '1.0.0', '2e6cd3a1d9af79e7d33b97886f1a3743', 'extension');
