@@ -799,8 +799,8 @@ begin
     end loop;
     if c.absent is not null then
         -- Stands for columns that the source no longer has: a name that its row lacks is found here, and raises. __kept has their types.
-        v_statement := format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p', c.absent, c.pending,
-            (
+        foreach v_statement in array array[format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p',
+            c.absent, c.pending, (
                 select string_agg(format(', %1$I.pgt_gone(p.%2$I, %3$L, %4$L) as %2$I', 'sales_internal', n.name,
                     format('%s of %I.%I', n.name, c.source_schema, c.source_name), r.names), '' order by n.place)
                 from unnest(c.pending_columns) with ordinality n (name, place)
@@ -809,8 +809,9 @@ begin
                     from unnest(c.readers) with ordinality r (name, place)
                     join sales_internal.pgt_stream_table_config t on t.stream_table = r.name and t.effective_mode = 'immediate'
                 ) r
-            ), c.pending);
-        execute v_statement;
+            ), c.pending)] loop
+            execute v_statement;
+        end loop;
     end if;
     if not c.made then
         perform sales_internal.pgt_attach_triggers(c);
@@ -2534,8 +2535,9 @@ begin
     update sales_internal.pgt_stream_table_state s
     set logged = not p_fill
     where s.stream_table in ('sales.large_orders') and s.logged = p_fill
-      and (p_fill or not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and
-          f.seen is not null));
+      and (p_fill or (
+          select bool_and(f.seen is null) from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders')
+      ));
     if found then
         update sales_internal.pgt_source_state s set shape = null where s.source in ('public.orders');
     end if;
@@ -2543,19 +2545,17 @@ begin
         continue when not sales_internal.pgt_sources_fit(v_table.stream_table);
         if v_table.effective_mode = 'immediate' then
             perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
-        elsif not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
-            perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
-        elsif v_table.online then
-            perform sales_internal.pgt_fit_stream_table(v_table.stream_table, true); -- a new definition: readers never see it empty
-        else
-            perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
+        elsif exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
+            perform sales_internal.pgt_fit_stream_table(v_table.stream_table, v_table.online); -- online, readers never see it empty
+            continue when v_table.online;
             perform sales_internal.pgt_refresh(v_table.stream_table, true);
             perform sales_internal.pgt_recompute_readers(v_table.stream_table);
+        else
+            perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
-    for v_table in select c.* from sales_internal.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order
-        loop
-        if exists (
+    for v_table in select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
+        if v_table.effective_mode = 'immediate' and exists (
             select
             from sales_internal.pgt_stream_table_state s
             where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
@@ -4443,4 +4443,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2e6cd3a1d9af79e7d33b97886f1a3743', 'extension');
+values ('sales', '1.0.0', 'aab53e918dfd9fd25934a807175639b3', 'extension');
