@@ -142,26 +142,6 @@ func conditionsAbove(nodes []algebra.Node) []algebra.Scalar {
 	return conds
 }
 
-// add notes that a table is read, and what that makes of the class, which says what is done as a rule.
-func (c *Cost) add(r Read) {
-	class := CostMatches
-	switch {
-	case r.When != Always:
-		class = CostRow
-	case len(r.Columns) == 0:
-		class = CostWhole
-	case r.Group:
-		class = CostGroups
-	}
-	c.Class = max(c.Class, class)
-	same := func(o Read) bool {
-		return o.Table == r.Table && o.Group == r.Group && o.When == r.When && slices.Equal(o.Columns, r.Columns)
-	}
-	if !slices.ContainsFunc(c.Reads, same) {
-		c.Reads = append(c.Reads, r)
-	}
-}
-
 // Index is one that a refresh wants.
 type Index struct {
 	Table   *catalog.Relation

@@ -119,3 +119,23 @@ func read(s *algebra.Source, by []algebra.ColID) Read {
 	found := props.LookupBy(s, by)
 	return Read{Table: s.Table, Columns: found.Columns, Unique: found.Unique, Keyed: found.Keyed}
 }
+
+// add notes that a table is read, and what that makes of the class, which says what is done as a rule.
+func (c *Cost) add(r Read) {
+	class := CostMatches
+	switch {
+	case r.When != Always:
+		class = CostRow
+	case len(r.Columns) == 0:
+		class = CostWhole
+	case r.Group:
+		class = CostGroups
+	}
+	c.Class = max(c.Class, class)
+	same := func(o Read) bool {
+		return o.Table == r.Table && o.Group == r.Group && o.When == r.When && slices.Equal(o.Columns, r.Columns)
+	}
+	if !slices.ContainsFunc(c.Reads, same) {
+		c.Reads = append(c.Reads, r)
+	}
+}

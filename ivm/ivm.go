@@ -1,4 +1,7 @@
 // Package ivm compiles a view to the SQL that keeps a table equal to it.
+//
+// Files call downwards: ivm, plan, immediate, statements, cost, cost_lookup, law, needs, storage, sql, strategy, view, passes, whole, size, settings, qualified,
+// internal, problems.
 package ivm
 
 import (

@@ -1,7 +1,6 @@
 package ivm
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -108,25 +107,4 @@ func (v *view) rowKey() []apply.Key {
 		keys = append(keys, apply.Key{Name: names[id], Column: facts.Origins(id)[0]})
 	}
 	return keys
-}
-
-// keysOf are the columns by which stored groups are found: those of the output that are keys of the groups, and hidden ones for the others.
-func (v *view) keysOf(groups *algebra.Aggregate) []apply.Key {
-	var keys []apply.Key
-	for i, k := range groups.Keys {
-		keys = append(keys, apply.Key{Name: v.keyName(k.ID, i), Nullable: !v.props.Of(groups).NotNull(k.ID), Column: k.ID})
-	}
-	return keys
-}
-
-// keyName is the output column that a key is, or a hidden one.
-func (v *view) keyName(key algebra.ColID, n int) string {
-	if p, ok := v.Root.(*algebra.Project); ok {
-		for i, item := range p.Items {
-			if id, ok := item.Expr.Column(); ok && id == key {
-				return v.Output[i].Name
-			}
-		}
-	}
-	return fmt.Sprintf("__key%d", n+1)
 }

@@ -1,6 +1,7 @@
 package ivm
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -47,22 +48,23 @@ func (v *view) picks(n *algebra.Aggregate) bool {
 	return slices.ContainsFunc(n.Keys, func(k algebra.Item) bool { return v.columns.Info(k.ID).Varied })
 }
 
-// aggregate is the grouping on which nothing but filters and projections stands; nil if the view is not like that.
-func (v *view) aggregate() *algebra.Aggregate {
-	n := v.Root
-	for {
-		switch at := n.(type) {
-		case *algebra.Project:
-			n = at.Input
-		case *algebra.Filter:
-			n = at.Input
-		case *algebra.Aggregate:
-			if len(at.Keys) > 0 || at.Global {
-				return at
+// keysOf are the columns by which stored groups are found: those of the output that are keys of the groups, and hidden ones for the others.
+func (v *view) keysOf(groups *algebra.Aggregate) []apply.Key {
+	var keys []apply.Key
+	for i, k := range groups.Keys {
+		keys = append(keys, apply.Key{Name: v.keyName(k.ID, i), Nullable: !v.props.Of(groups).NotNull(k.ID), Column: k.ID})
+	}
+	return keys
+}
+
+// keyName is the output column that a key is, or a hidden one.
+func (v *view) keyName(key algebra.ColID, n int) string {
+	if p, ok := v.Root.(*algebra.Project); ok {
+		for i, item := range p.Items {
+			if id, ok := item.Expr.Column(); ok && id == key {
+				return v.Output[i].Name
 			}
-			return nil
-		default:
-			return nil
 		}
 	}
+	return fmt.Sprintf("__key%d", n+1)
 }

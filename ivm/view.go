@@ -51,6 +51,26 @@ func (v *view) sources() []*algebra.Source {
 	return v.props.Of(v.Root).Sources
 }
 
+// aggregate is the grouping on which nothing but filters and projections stands; nil if the view is not like that.
+func (v *view) aggregate() *algebra.Aggregate {
+	n := v.Root
+	for {
+		switch at := n.(type) {
+		case *algebra.Project:
+			n = at.Input
+		case *algebra.Filter:
+			n = at.Input
+		case *algebra.Aggregate:
+			if len(at.Keys) > 0 || at.Global {
+				return at
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}
+
 // delta is how the part of the view that keeps no state changes: the view itself, or the input of its groups. It is nil if nothing can change.
 func (v *view) delta() algebra.Node {
 	switch v.strategy {

@@ -1,5 +1,7 @@
 // Package apply says how the delta of a view is brought into the table that stores it: by which rows are found, what is stored of groups, and
 // the statements of each strategy, as values. Package emit writes them.
+//
+// Files call downwards: merge_groups, merge_rows, rescan_keys, recompute, statement, inputs, groups, storage.
 package apply
 
 import (

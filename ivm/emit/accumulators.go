@@ -47,7 +47,7 @@ func result(r apply.Result) string {
 }
 
 // states computes the accumulators of a node's groups.
-func (w *Writer) states(g *apply.Groups, n algebra.Node) string {
+func (w *writer) states(g *apply.Groups, n algebra.Node) string {
 	folds := []fold{{name: apply.Members, sql: "count(%s)"}}
 	for _, a := range g.Accumulators {
 		folds = append(folds, foldOf(a))
@@ -56,7 +56,7 @@ func (w *Writer) states(g *apply.Groups, n algebra.Node) string {
 }
 
 // extremes computes the least and greatest values of a node's groups.
-func (w *Writer) extremes(g *apply.Groups, n algebra.Node) string {
+func (w *writer) extremes(g *apply.Groups, n algebra.Node) string {
 	var folds []fold
 	for _, a := range g.Accumulators {
 		if a.Extreme() {

@@ -26,9 +26,9 @@ func addUp(s apply.Storage, from, few string) CTE {
 	if s.Hashed() {
 		list = append(list, HashOf(s, "d")+" as "+apply.Hash)
 	}
-	lines := append(Clause("select", list), "from "+from+" d")
+	lines := append(clause("select", list), "from "+from+" d")
 	if len(keys) > 0 {
-		lines = append(lines, Clause("group by", keys)...)
+		lines = append(lines, clause("group by", keys)...)
 	}
 	lines = append(lines, "having "+sum+" <> 0")
 	if few == "" {
@@ -37,7 +37,7 @@ func addUp(s apply.Storage, from, few string) CTE {
 	// Each source that has changes at all is planned for ten, and what the join with the widest one would make of ten counts even where that has
 	// none: the planner then reads all stored rows for one row that changes. Of a range it expects half a per cent.
 	return CTE{Name: DeltaName, Comment: "the same, added up; between makes the planner expect few, and find stored rows by their index", Keep: true,
-		Lines: append(lines, Indent+"and ("+few+" is null or abs("+sum+") between 1 and 9223372036854775807)")}
+		Lines: append(lines, indent+"and ("+few+" is null or abs("+sum+") between 1 and 9223372036854775807)")}
 }
 
 // lessStored are the rows of the last relation, and the touched ones as they are stored, to be taken away.
@@ -48,7 +48,7 @@ func (w *statement) lessStored(step apply.LessStored) []string {
 		if branch > 0 {
 			lines = append(lines, "union all")
 		}
-		lines = append(lines, Clause("select", append(prefixed("s", step.Columns), "-1 as "+apply.Mult))...)
+		lines = append(lines, clause("select", append(prefixed("s", step.Columns), "-1 as "+apply.Mult))...)
 		lines = append(lines, "from "+w.tables.Stored+" s", "join "+touched.SQL+" t on "+matches(step.Keys, branch))
 	}
 	return lines

@@ -9,7 +9,7 @@ import (
 )
 
 // union writes the branches one below the other.
-func (w *Writer) union(n *algebra.Union, names []string) []string {
+func (w *writer) union(n *algebra.Union, names []string) []string {
 	var lines []string
 	for i, b := range n.From {
 		if i > 0 {
@@ -25,7 +25,7 @@ func (w *Writer) union(n *algebra.Union, names []string) []string {
 }
 
 // values writes constant rows.
-func (w *Writer) values(n *algebra.Values, names []string) []string {
+func (w *writer) values(n *algebra.Values, names []string) []string {
 	var rows []string
 	for _, row := range n.Rows {
 		var cells []string
@@ -42,13 +42,13 @@ func (w *Writer) values(n *algebra.Values, names []string) []string {
 }
 
 // bag repeats each row as often as it counts.
-func (w *Writer) bag(n *algebra.Bag, names []string) []string {
+func (w *writer) bag(n *algebra.Bag, names []string) []string {
 	rows := w.read(&algebra.Consolidate{Input: n.Input})
 	var list []string
 	for i, id := range n.Columns() {
 		list = append(list, as("b."+sqltext.Ident(rows.Columns[id]), names[i]))
 	}
-	return append(Clause("select", append(list, as("1", Mult))), "from "+rows.SQL+" b", "cross join generate_series(1, b."+Mult+")")
+	return append(clause("select", append(list, as("1", Mult))), "from "+rows.SQL+" b", "cross join generate_series(1, b."+Mult+")")
 }
 
 // grouped is a column of d that is added up, and its key.
@@ -57,7 +57,7 @@ func grouped(name string, info algebra.Info) (column, key string) {
 }
 
 // consolidate adds up equal rows.
-func (w *Writer) consolidate(n *algebra.Consolidate, names []string) []string {
+func (w *writer) consolidate(n *algebra.Consolidate, names []string) []string {
 	from := w.read(n.Input)
 	var list, keys []string
 	for i, id := range n.Input.Columns() {
@@ -68,9 +68,9 @@ func (w *Writer) consolidate(n *algebra.Consolidate, names []string) []string {
 		list, keys = append(list, column), append(keys, key)
 	}
 	sum := "sum(d." + Mult + ")"
-	lines := append(Clause("select", append(list, as(sum, Mult))), "from "+aliased(from.SQL, "d"))
+	lines := append(clause("select", append(list, as(sum, Mult))), "from "+aliased(from.SQL, "d"))
 	if len(keys) > 0 {
-		lines = append(lines, Clause("group by", keys)...)
+		lines = append(lines, clause("group by", keys)...)
 	}
 	return append(lines, "having "+sum+" <> 0")
 }

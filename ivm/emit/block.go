@@ -11,7 +11,7 @@ import (
 // block is one SELECT … FROM … WHERE: joins, filters and projections over
 // leaves, folded into each other. Expressions stand over the leaves' columns.
 type block struct {
-	w        *Writer
+	w        *writer
 	items    []item
 	conds    []sqltext.Expr
 	exprs    map[algebra.ColID]sqltext.Expr // of columns above the leaves
@@ -25,7 +25,7 @@ type item struct {
 }
 
 // block folds a node into one.
-func (w *Writer) block(n algebra.Node) *block {
+func (w *writer) block(n algebra.Node) *block {
 	b := &block{w: w, exprs: map[algebra.ColID]sqltext.Expr{}}
 	b.fold(n)
 	return b
@@ -144,11 +144,11 @@ func (b *block) last(cond sqltext.Expr) (last int, several bool) {
 
 // render writes the block with columns under names, and Mult.
 func (b *block) render(columns []algebra.ColID, names []string) []string {
-	return append(Clause("select", append(b.list(columns, names), b.mult())), b.from()...)
+	return append(clause("select", append(b.list(columns, names), b.mult())), b.from()...)
 }
 
 // Plain writes a node's rows, which count once each, as one SELECT without Mult; nil if that takes common table expressions.
-func (w *Writer) Plain(n algebra.Node, names []string) []string {
+func (w *writer) Plain(n algebra.Node, names []string) []string {
 	switch n.(type) {
 	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Source:
 	default:
@@ -158,7 +158,7 @@ func (w *Writer) Plain(n algebra.Node, names []string) []string {
 	if len(w.CTEs) > 0 || b.negative || b.signed().leaf.Signed {
 		return nil
 	}
-	return append(Clause("select", some(b.list(n.Columns(), names))), b.from()...)
+	return append(clause("select", some(b.list(n.Columns(), names))), b.from()...)
 }
 
 // list is the select list without Mult.

@@ -33,8 +33,8 @@ type CTE struct {
 	groups bool     // it adds rows up: no condition from outside helps to compute less
 }
 
-// Writer collects the common table expressions of one statement.
-type Writer struct {
+// writer collects the common table expressions of one statement.
+type writer struct {
 	CTEs    []CTE
 	columns *algebra.Columns
 	leaf    func(algebra.Node) (Leaf, bool)
@@ -43,15 +43,15 @@ type Writer struct {
 	reads   []string          // what the one that is being written reads
 }
 
-// NewWriter returns a writer; leaf tells where sources and changes are read
+// newWriter returns a writer; leaf tells where sources and changes are read
 // from, and may do so for any node that a table holds.
-func NewWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *Writer {
-	return &Writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}, written: map[string]string{}}
+func newWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *writer {
+	return &writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}, written: map[string]string{}}
 }
 
 // Add writes a node as a common table expression with a column for each of
 // names, which are in the order of the node's columns, and Mult.
-func (w *Writer) Add(n algebra.Node, names []string, keep bool) string {
+func (w *writer) Add(n algebra.Node, names []string, keep bool) string {
 	c := CTE{Keep: keep}
 	switch n.(type) {
 	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag:
@@ -62,7 +62,7 @@ func (w *Writer) Add(n algebra.Node, names []string, keep bool) string {
 
 // add adds a common table expression that write completes, with those that it reads before it, and returns its name. A node that stands in several
 // places is written once because done remembers it; trees that differ and come to the same SELECT are one common table expression, too.
-func (w *Writer) add(c CTE, write func(*CTE)) string {
+func (w *writer) add(c CTE, write func(*CTE)) string {
 	outer := w.reads
 	w.reads = nil
 	write(&c)
@@ -81,7 +81,7 @@ func (w *Writer) add(c CTE, write func(*CTE)) string {
 }
 
 // relation is the SELECT that makes a node's rows under the given names.
-func (w *Writer) relation(n algebra.Node, names []string) []string {
+func (w *writer) relation(n algebra.Node, names []string) []string {
 	switch n := n.(type) {
 	case *algebra.Union:
 		return w.union(n, names)
@@ -101,13 +101,13 @@ func (w *Writer) relation(n algebra.Node, names []string) []string {
 
 // read is the leaf that a node is read from: a table, or a common table
 // expression that is written for it.
-func (w *Writer) read(n algebra.Node) Leaf {
+func (w *writer) read(n algebra.Node) Leaf {
 	leaf := w.find(n)
 	w.reads = append(w.reads, leaf.SQL)
 	return leaf
 }
 
-func (w *Writer) find(n algebra.Node) Leaf {
+func (w *writer) find(n algebra.Node) Leaf {
 	if leaf, ok := w.done[n]; ok {
 		return leaf
 	}
@@ -133,7 +133,7 @@ func (w *Writer) find(n algebra.Node) Leaf {
 }
 
 // names gives columns the names that people know them by, each once.
-func (w *Writer) names(ids []algebra.ColID) []string {
+func (w *writer) names(ids []algebra.ColID) []string {
 	taken := map[string]bool{Mult: true}
 	names := make([]string, len(ids))
 	for i, id := range ids {

@@ -9,7 +9,7 @@ import (
 
 // Keep writes a node as a materialized common table expression, once, and reads
 // the node from it from then on. What it keeps counts once.
-func (w *Writer) Keep(n algebra.Node, names []string) Leaf {
+func (w *writer) Keep(n algebra.Node, names []string) Leaf {
 	if leaf, ok := w.done[n]; ok {
 		return leaf
 	}
@@ -24,11 +24,11 @@ func (w *Writer) Keep(n algebra.Node, names []string) Leaf {
 }
 
 // distinct writes each row once. Multiplicities do not matter, only that there are rows.
-func (w *Writer) distinct(n *algebra.Distinct, names []string) []string {
+func (w *writer) distinct(n *algebra.Distinct, names []string) []string {
 	return w.once(n.Input, names)
 }
 
-func (w *Writer) once(n algebra.Node, names []string) []string {
+func (w *writer) once(n algebra.Node, names []string) []string {
 	if u, ok := n.(*algebra.Union); ok {
 		var lines []string
 		for i, b := range u.From {
@@ -36,14 +36,14 @@ func (w *Writer) once(n algebra.Node, names []string) []string {
 				lines = append(lines, "union")
 			}
 			block := w.block(b.Input)
-			lines = append(append(lines, Clause("select", some(block.list(b.Cols, names)))...), block.from()...)
+			lines = append(append(lines, clause("select", some(block.list(b.Cols, names)))...), block.from()...)
 		}
 		if len(u.From) > 1 {
 			return lines
 		}
 	}
 	block := w.block(n)
-	return append(Clause("select distinct", some(block.list(n.Columns(), names))), block.from()...)
+	return append(clause("select distinct", some(block.list(n.Columns(), names))), block.from()...)
 }
 
 // some is a list that is not empty: without columns all rows are alike.
@@ -55,7 +55,7 @@ func some(list []string) []string {
 }
 
 // aggregate writes groups over rows that count once each.
-func (w *Writer) aggregate(n *algebra.Aggregate, names []string) []string {
+func (w *writer) aggregate(n *algebra.Aggregate, names []string) []string {
 	b := w.block(n.Input)
 	var list, keys []string
 	for i, k := range n.Keys {
@@ -71,9 +71,9 @@ func (w *Writer) aggregate(n *algebra.Aggregate, names []string) []string {
 	for i, a := range n.Aggs {
 		list = append(list, as(b.named(b.over(a.Call.Expr)), names[len(n.Keys)+i]))
 	}
-	lines := append(Clause("select", append(list, as("1", Mult))), b.from()...)
+	lines := append(clause("select", append(list, as("1", Mult))), b.from()...)
 	if len(keys) > 0 {
-		lines = append(lines, Clause("group by", keys)...)
+		lines = append(lines, clause("group by", keys)...)
 	}
 	return lines
 }

@@ -18,7 +18,7 @@ type fold struct {
 }
 
 // groups writes groups of a node's rows, which count once each, as a common table expression.
-func (w *Writer) groups(n algebra.Node, keys []algebra.Item, names []string, folds []fold) string {
+func (w *writer) groups(n algebra.Node, keys []algebra.Item, names []string, folds []fold) string {
 	return w.add(CTE{groups: true}, func(c *CTE) {
 		b := w.block(n)
 		var list, numbers []string
@@ -29,9 +29,9 @@ func (w *Writer) groups(n algebra.Node, keys []algebra.Item, names []string, fol
 		for _, f := range folds {
 			list = append(list, as(b.foldSQL(f), f.name))
 		}
-		c.Lines, c.Comment = append(Clause("select", list), b.from()...), "γ("+w.comment(n)+")"
+		c.Lines, c.Comment = append(clause("select", list), b.from()...), "γ("+w.comment(n)+")"
 		if len(keys) > 0 {
-			c.Lines = append(c.Lines, Clause("group by", numbers)...)
+			c.Lines = append(c.Lines, clause("group by", numbers)...)
 		}
 	})
 }
@@ -59,10 +59,10 @@ func (b *block) foldSQL(f fold) string {
 }
 
 // Bind tells that a node's rows are read from a leaf.
-func (w *Writer) Bind(n algebra.Node, leaf Leaf) { w.done[n] = leaf }
+func (w *writer) Bind(n algebra.Node, leaf Leaf) { w.done[n] = leaf }
 
 // Flat returns the columns of a node that stands over one leaf as expressions over it, and the conditions under which it has a row.
-func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
+func (w *writer) Flat(n algebra.Node) (list, conds []string) {
 	b := w.block(n)
 	for _, id := range n.Columns() {
 		list = append(list, b.named(b.over(algebra.Ref(id).Expr)))
@@ -74,14 +74,14 @@ func (w *Writer) Flat(n algebra.Node) (list, conds []string) {
 }
 
 // NameLast gives the last common table expression another name.
-func (w *Writer) NameLast(name string) {
+func (w *writer) NameLast(name string) {
 	last := &w.CTEs[len(w.CTEs)-1]
 	last.Name = name
 	w.written[strings.Join(last.Lines, "\n")] = name
 }
 
 // Rebind gives the leaf that a node is read from another name.
-func (w *Writer) Rebind(n algebra.Node, name string) {
+func (w *writer) Rebind(n algebra.Node, name string) {
 	leaf := w.done[n]
 	leaf.SQL, leaf.Alias = name, name[:1]
 	w.done[n] = leaf

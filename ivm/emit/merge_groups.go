@@ -19,9 +19,9 @@ func (w *statement) groupChanges(keep bool) CTE {
 	if w.Storage.Hashed() {
 		list = append(list, HashOf(w.Storage, "d")+" as "+apply.Hash)
 	}
-	lines := append(Clause("select", list), "from "+w.last+" d")
+	lines := append(clause("select", list), "from "+w.last+" d")
 	if len(keys) > 0 {
-		lines = append(lines, Clause("group by", keys)...)
+		lines = append(lines, clause("group by", keys)...)
 	} else {
 		lines = append(lines, "having count(*) > 0")
 	}
@@ -47,7 +47,7 @@ func (w *statement) merged(name string) CTE {
 		}
 		list = append(list, lost+" as __lost")
 	}
-	lines := append(Clause("select", list), "from "+DeltaName+" d", "left join "+w.tables.Stored+" r on "+Same(w.Storage, "r", "d"))
+	lines := append(clause("select", list), "from "+DeltaName+" d", "left join "+w.tables.Stored+" r on "+Same(w.Storage, "r", "d"))
 	if cond := ChangedIf(g, "d"); cond != "" {
 		lines = append(lines, "where "+cond)
 	}
@@ -56,7 +56,7 @@ func (w *statement) merged(name string) CTE {
 
 // lost are the keys of the groups of met that deltas do not say all of.
 func (w *statement) lost() CTE {
-	lines := append(Clause("select", some(prefixed("m", apply.Names(w.Groups.Keys)))), "from met m", "where m.__lost")
+	lines := append(clause("select", some(prefixed("m", apply.Names(w.Groups.Keys)))), "from met m", "where m.__lost")
 	return CTE{Name: "lost", Comment: "groups whose least or greatest value went", Keep: true, Lines: lines}
 }
 
@@ -65,7 +65,7 @@ func (w *statement) lostAt() CTE {
 	list := append([]string{"r.ctid as __at"}, prefixed("r", apply.Names(w.Groups.Keys))...)
 	return CTE{
 		Name: "lost", Comment: "groups whose least or greatest value may have gone", Keep: true,
-		Lines: append(Clause("select", list), "from "+w.tables.Stored+" r", "where r.ctid = any ("+w.tables.Places+")"),
+		Lines: append(clause("select", list), "from "+w.tables.Stored+" r", "where r.ctid = any ("+w.tables.Places+")"),
 	}
 }
 
@@ -95,19 +95,19 @@ func (w *statement) regained() CTE {
 	if w.Storage.Hashed() {
 		list = append(list, "m."+apply.Hash)
 	}
-	lines := append(Clause("select", list), "from met m", "left join fresh f on m.__lost and "+PlainSame(w.Storage, "f", "m"))
+	lines := append(clause("select", list), "from met m", "left join fresh f on m.__lost and "+PlainSame(w.Storage, "f", "m"))
 	return CTE{Name: "found", Comment: "the same, with what was lost", Keep: true, Lines: lines}
 }
 
 // foundLessStored are the changed groups as they become, less what is stored of them.
 func (w *statement) foundLessStored() []string {
 	g := w.Groups
-	lines := append(Clause("select", append(prefixed("f", g.Columns()), "1 as "+Mult)), "from found f")
+	lines := append(clause("select", append(prefixed("f", g.Columns()), "1 as "+Mult)), "from found f")
 	if len(g.Keys) > 0 {
 		lines = append(lines, "where f."+apply.Members+" > 0")
 	}
 	lines = append(lines, "union all")
-	lines = append(lines, Clause("select", append(prefixed("r", g.Columns()), "-1"))...)
+	lines = append(lines, clause("select", append(prefixed("r", g.Columns()), "-1"))...)
 	return append(lines, "from found f", "join "+w.tables.Stored+" r on r.ctid = f.__at")
 }
 

@@ -32,17 +32,17 @@ func Recompute(r apply.Recompute, columns *algebra.Columns, q Query, signedRows 
 		if signedRows {
 			ctes = append(ctes, ofPairs(s))
 		}
-		return List(ctes)
+		return list(ctes)
 	}
-	lines := append(Clause("select", append(prefixed("q", s.Stored), "1 as "+apply.Mult)), "from "+from, "union all")
+	lines := append(clause("select", append(prefixed("q", s.Stored), "1 as "+apply.Mult)), "from "+from, "union all")
 	taken := "-1"
 	if s.Repeats {
 		taken = "-s." + apply.Mult
 	}
-	lines = append(lines, Clause("select", append(prefixed("s", s.Stored), taken))...)
+	lines = append(lines, clause("select", append(prefixed("s", s.Stored), taken))...)
 	lines = append(lines, "from "+q.Stored+" s")
 	signed := CTE{Name: signedName, Comment: "the query − what is stored", Lines: lines}
-	return List(append(ctes, signed, addUp(s, signedName, "")))
+	return list(append(ctes, signed, addUp(s, signedName, "")))
 }
 
 // Columns of differ: whether the query has the row, where it is stored, and what is stored there.
@@ -74,9 +74,9 @@ func differ(s apply.Storage, from, stored string, old bool) CTE {
 			list = append(list, fmt.Sprintf("s.%s as %s%d", sqltext.Ident(name), was, i+1))
 		}
 	}
-	lines := append(Clause("select", list), "from (select q.*, true as "+comes+" from "+from+") q",
+	lines := append(clause("select", list), "from (select q.*, true as "+comes+" from "+from+") q",
 		"full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+Same(s, "q", "s"))
-	lines = append(lines, Any("where", append([]string{"q." + comes + " is null", "s." + at + " is null"}, unlike...))...)
+	lines = append(lines, anyOf("where", append([]string{"q." + comes + " is null", "s." + at + " is null"}, unlike...))...)
 	return CTE{Name: "differ", Comment: "the query's rows beside those stored, where they are not the same", Keep: true, Lines: lines}
 }
 
@@ -86,7 +86,7 @@ func ofPairs(s apply.Storage) CTE {
 	for i, name := range s.Stored {
 		old = append(old, fmt.Sprintf("d.%s%d as %s", was, i+1, sqltext.Ident(name)))
 	}
-	lines := append(Clause("select", append(prefixed("d", s.Stored), "1::bigint as "+apply.Mult)), "from differ d", "where d."+comes, "union all")
-	lines = append(lines, Clause("select", append(old, "-1"))...)
+	lines := append(clause("select", append(prefixed("d", s.Stored), "1::bigint as "+apply.Mult)), "from differ d", "where d."+comes, "union all")
+	lines = append(lines, clause("select", append(old, "-1"))...)
 	return CTE{Name: DeltaName, Comment: "what comes and goes", Lines: append(lines, "from differ d", "where d."+at+" is not null")}
 }

@@ -9,7 +9,7 @@ import (
 // Shown are the columns of a view that is stored as groups, over the stored ones of a row, and the conditions under which a group is in the view. state
 // has a column for each that is stored.
 func Shown(root algebra.Node, g *apply.Groups, columns *algebra.Columns, state *algebra.Values, alias string) (list, conds []string) {
-	w, ids := NewWriter(columns, leaves(Tables{})), map[string]int{}
+	w, ids := newWriter(columns, leaves(Tables{})), map[string]int{}
 	leaf := Leaf{SQL: "stored", Alias: alias, Columns: map[algebra.ColID]string{}}
 	for i, name := range g.Columns() {
 		leaf.Columns[state.Cols[i]], ids[name] = name, int(state.Cols[i])

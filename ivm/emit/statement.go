@@ -38,7 +38,7 @@ func Lines(s apply.Statement, columns *algebra.Columns, t Tables) []string {
 	for i := range w.CTEs {
 		w.CTEs[i].Keep = w.CTEs[i].Keep && !s.Inline
 	}
-	return List(w.CTEs)
+	return list(w.CTEs)
 }
 
 // Signed writes a statement as a query for signed rows, which are not added up; empty if nothing can change.
@@ -66,19 +66,19 @@ func Signed(s apply.Statement, columns *algebra.Columns, t Tables) string {
 	default:
 		lines = []string{"select *", "from " + w.last}
 	}
-	return strings.Join(append(With(w.CTEs), lines...), "\n")
+	return strings.Join(append(with(w.CTEs), lines...), "\n")
 }
 
 // statement writes the steps of a statement.
 type statement struct {
-	*Writer
+	*writer
 	apply.Statement
 	tables Tables
 	last   string // the relation of the step before
 }
 
 func newStatement(s apply.Statement, columns *algebra.Columns, t Tables) *statement {
-	return &statement{Writer: NewWriter(columns, leaves(t)), Statement: s, tables: t}
+	return &statement{writer: newWriter(columns, leaves(t)), Statement: s, tables: t}
 }
 
 func (w *statement) step(step apply.Step) {
@@ -163,16 +163,16 @@ func initial(name string) string {
 // Rows writes the query for all rows that are to be stored, without multiplicities.
 func Rows(r apply.Recompute, columns *algebra.Columns) string {
 	if r.Groups == nil && slices.Equal(r.Storage.Stored, r.Storage.Visible) {
-		if lines := NewWriter(columns, leaves(Tables{})).Plain(r.Rows, r.Storage.Stored); lines != nil {
+		if lines := newWriter(columns, leaves(Tables{})).Plain(r.Rows, r.Storage.Stored); lines != nil {
 			return strings.Join(lines, "\n")
 		}
 	}
 	w, last := rows(r, columns)
-	return strings.Join(append(With(w.CTEs), "select "+strings.Join(idents(r.Storage.Stored), ", "), "from "+last), "\n")
+	return strings.Join(append(with(w.CTEs), "select "+strings.Join(idents(r.Storage.Stored), ", "), "from "+last), "\n")
 }
 
-func rows(r apply.Recompute, columns *algebra.Columns) (w *Writer, last string) {
-	w = NewWriter(columns, leaves(Tables{}))
+func rows(r apply.Recompute, columns *algebra.Columns) (w *writer, last string) {
+	w = newWriter(columns, leaves(Tables{}))
 	if r.Groups != nil {
 		return w, w.states(r.Groups, r.Groups.Node.Input)
 	}

@@ -23,8 +23,8 @@ func aliased(sql, alias string) string {
 	return sql
 }
 
-// Clause is a keyword and a list: on one line if that fits. Otherwise items share lines, and long expressions have lines of their own.
-func Clause(keyword string, items []string) []string {
+// clause is a keyword and a list: on one line if that fits. Otherwise items share lines, and long expressions have lines of their own.
+func clause(keyword string, items []string) []string {
 	line := keyword + " " + strings.Join(items, ", ")
 	if utf8.RuneCountInString(line) <= width && !slices.ContainsFunc(items, isLong) || len(items) == 1 {
 		return []string{line}
@@ -38,7 +38,7 @@ func Clause(keyword string, items []string) []string {
 		last := &lines[len(lines)-1]
 		computed := isLong(item)
 		if alone || computed || utf8.RuneCountInString(*last+" "+item) > width {
-			lines = append(lines, Indent+item)
+			lines = append(lines, indent+item)
 		} else {
 			*last += " " + item
 		}
@@ -51,13 +51,13 @@ func isLong(item string) bool {
 	return utf8.RuneCountInString(item) > long && strings.Contains(item, "(")
 }
 
-// Any is a keyword and conditions of which one is enough, as many on a line as fit.
-func Any(keyword string, conds []string) []string {
+// anyOf is a keyword and conditions of which one is enough, as many on a line as fit.
+func anyOf(keyword string, conds []string) []string {
 	lines := []string{keyword + " " + conds[0]}
 	for _, c := range conds[1:] {
 		last := &lines[len(lines)-1]
 		if utf8.RuneCountInString(*last+" or "+c) > width {
-			lines = append(lines, Indent+"or "+c)
+			lines = append(lines, indent+"or "+c)
 		} else {
 			*last += " or " + c
 		}
@@ -65,8 +65,8 @@ func Any(keyword string, conds []string) []string {
 	return lines
 }
 
-// Indent is one level of indentation.
-const Indent = "    "
+// indent is one level of indentation.
+const indent = "    "
 
 // inline writes a node as algebra in one line; what known has a name for is named.
 func inline(n algebra.Node, known func(algebra.Node) string) string {
@@ -117,7 +117,7 @@ func inlineUnion(n *algebra.Union, below func(algebra.Node) string) string {
 
 // comment is a node as algebra: from the sources on, or where that is long, over what is written already. What is kept has its name: it stands in
 // several places, and what is kept within it in twice as many.
-func (w *Writer) comment(n algebra.Node) string {
+func (w *writer) comment(n algebra.Node) string {
 	text := inline(n, func(n algebra.Node) string {
 		if _, is := n.(*algebra.Kept); is {
 			return w.place(n)
@@ -138,23 +138,23 @@ func (w *Writer) comment(n algebra.Node) string {
 }
 
 // place is the common table expression that a node is read from, if it is.
-func (w *Writer) place(n algebra.Node) string {
+func (w *writer) place(n algebra.Node) string {
 	if _, table := w.leaf(n); table {
 		return ""
 	}
 	return w.done[n].SQL
 }
 
-// With writes common table expressions as the lines of a WITH clause.
-func With(ctes []CTE) []string {
-	lines := append([]string{"with"}, List(ctes)...)
+// with writes common table expressions as the lines of a WITH clause.
+func with(ctes []CTE) []string {
+	lines := append([]string{"with"}, list(ctes)...)
 	lines[len(lines)-1] = ")"
 	return lines
 }
 
-// List writes common table expressions as lines, each with a comma behind it. PostgreSQL plans and computes one that is not materialized
+// list writes common table expressions as lines, each with a comma behind it. PostgreSQL plans and computes one that is not materialized
 // wherever it is named: groups that are named more than once are computed once.
-func List(ctes []CTE) []string {
+func list(ctes []CTE) []string {
 	var lines []string
 	times := named(ctes)
 	for i, c := range ctes {
@@ -164,7 +164,7 @@ func List(ctes []CTE) []string {
 		}
 		lines = append(lines, "-- "+oneLine(c.Name+": "+c.Comment), c.Name+" as "+kept+" (")
 		for _, line := range c.Lines {
-			lines = append(lines, Indent+line)
+			lines = append(lines, indent+line)
 		}
 		lines = append(lines, "),")
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // ordered lists the rooms whose package comments say in which order their files stand.
-var ordered = []string{"generator/artifact", "generator/objects", "generator/plan"}
+var ordered = []string{"generator/artifact", "generator/objects", "generator/plan", "ivm", "ivm/algebra/props", "ivm/apply", "ivm/rewrite"}
 
 // built is a package with the file that its compiler wrote for those that import it.
 type built struct {

@@ -107,34 +107,3 @@ func LookupBy(s *algebra.Source, by []algebra.ColID) Lookup {
 	}
 	return l
 }
-
-// set is a set of columns.
-type set map[algebra.ColID]bool
-
-func (s set) add(ids []algebra.ColID) {
-	for _, id := range ids {
-		s[id] = true
-	}
-}
-
-// sorted are the columns of the set in the order of their numbers.
-func (s set) sorted() []algebra.ColID {
-	var ids []algebra.ColID
-	for id, in := range s {
-		if in {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// appendNew appends those of more that list does not have.
-func appendNew[T comparable](list, more []T) []T {
-	for _, item := range more {
-		if !slices.Contains(list, item) {
-			list = append(list, item)
-		}
-	}
-	return list
-}

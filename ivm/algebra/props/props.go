@@ -2,6 +2,8 @@
 // columns of tables that they come from, equalities, keys, and outer columns.
 //
 // Facts are computed once for each node and asked everywhere. Each is a promise: what is not known to hold is left out.
+//
+// Files call downwards: props, keys, facts.
 package props
 
 import (
@@ -29,39 +31,6 @@ func (p *Props) Of(n algebra.Node) *Facts {
 		p.known[n] = f
 	}
 	return f
-}
-
-// Facts hold of all rows of a node.
-type Facts struct {
-	// Columns are the output columns, in order.
-	Columns []algebra.ColID
-	// Outer are columns that the node or one below it reads and none of them makes: those of what stands before a LATERAL subquery.
-	Outer []algebra.ColID
-	// Sources are the occurrences of tables below, from left to right, each once.
-	Sources []*algebra.Source
-
-	notNull set
-	origins map[algebra.ColID]set // by output column: the columns of tables whose values it passes on
-	equal   [][2]algebra.ColID    // columns of tables of one type, which are equal in each row
-	paired  bool                  // each row is made of one row of each of Sources, and those have keys
-}
-
-// NotNull reports whether a column is never null.
-func (f *Facts) NotNull(id algebra.ColID) bool { return f.notNull[id] }
-
-// Origins are the columns of tables whose values an output column passes on, in the order of their numbers. A computed column has none, that of a
-// union may have several.
-func (f *Facts) Origins(id algebra.ColID) []algebra.ColID { return f.origins[id].sorted() }
-
-// Reads reports how many occurrences of tables there are below for which is holds.
-func (f *Facts) Reads(is func(*algebra.Source) bool) int {
-	reads := 0
-	for _, s := range f.Sources {
-		if is(s) {
-			reads++
-		}
-	}
-	return reads
 }
 
 // derive computes the facts of a node from those of its inputs.

@@ -2532,8 +2532,9 @@ begin
     update sales_internal.pgt_stream_table_state s
     set logged = not p_fill
     where s.stream_table in ('sales.large_orders') and s.logged = p_fill
-      and (p_fill or not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and
-          f.seen is not null));
+      and (p_fill or (
+          select bool_and(f.seen is null) from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders')
+      ));
     if found then
         update sales_internal.pgt_source_state s set shape = null where s.source in ('public.orders');
     end if;
@@ -2541,19 +2542,17 @@ begin
         continue when not sales_internal.pgt_sources_fit(v_table.stream_table);
         if v_table.effective_mode = 'immediate' then
             perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
-        elsif not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
-            perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
-        elsif v_table.online then
-            perform sales_internal.pgt_fit_stream_table(v_table.stream_table, true); -- a new definition: readers never see it empty
-        else
-            perform sales_internal.pgt_fit_stream_table(v_table.stream_table);
+        elsif exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
+            perform sales_internal.pgt_fit_stream_table(v_table.stream_table, v_table.online); -- online, readers never see it empty
+            continue when v_table.online;
             perform sales_internal.pgt_refresh(v_table.stream_table, true);
             perform sales_internal.pgt_recompute_readers(v_table.stream_table);
+        else
+            perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
-    for v_table in select c.* from sales_internal.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order
-        loop
-        if exists (
+    for v_table in select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
+        if v_table.effective_mode = 'immediate' and exists (
             select
             from sales_internal.pgt_stream_table_state s
             where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
@@ -4403,4 +4402,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ec2570ec7868136c690d4947b46c737e', 'extension');
+values ('sales', '1.0.0', 'd53916cd111dacbd41b699c5b6b96f30', 'extension');

@@ -2213,8 +2213,8 @@ begin
                    limit 8
                ) i
                where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
-                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
-                     (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
+                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
+                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
                      i.event_id) is null
            ) as is_given_back
     into v_at
@@ -2684,8 +2684,8 @@ begin
                    limit 8
                ) i
                where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
-                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own) and
-                     (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
+                 and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
+                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
                      i.event_id) is null
            ) as is_given_back
     into v_at
@@ -2902,7 +2902,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '38b7c48271758155212253b9d815764d', 'plain');
+values ('shop', '1.0.0', '49110917a285da59927354a118a2560a', 'plain');
 select pgtrickle.attach();
 
 commit;

@@ -1,0 +1,84 @@
+package live
+
+// In the queries of a status, %[1]s is the schema of the extension and %[2]s its internal schema.
+const (
+	extensionQuery = `select e.name, e.version, e.flavour, '' as schema, e.installed_at from %[1]s.pgt_extension e`
+
+	tasksQuery = `
+		select t.task, t.runs, t.last_error,
+		       extract(epoch from clock_timestamp() - nullif(t.last_run_at, '-infinity'))::float8 as last_run_age_seconds
+		from %[2]s.pgt_tasks t
+		order by t.task`
+
+	streamTablesQuery = `
+		with waiting as (
+		    select w.stream_table, sum(w.waiting)::bigint as waiting
+		    from %[2]s.pgt_waiting() w
+		    group by w.stream_table
+		)
+		select c.stream_table as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
+		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
+		from %[1]s.pgt_stream_tables t
+		join %[2]s.pgt_stream_table_config c using (pgt_schema, pgt_name)
+		left join waiting w on w.stream_table = c.stream_table
+		order by c.refresh_order`
+
+	inboxesQuery = `
+		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,
+		       case when s.pending_count > 0 then s.oldest_pending_age_sec::float8 end as oldest_pending_age_seconds, s.total_bytes, h.health ->> 'status' as health,
+		       exists (select from %[2]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
+		from %[1]s.inbox_status() s
+		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
+		order by s.inbox_name`
+
+	missingQuery = `
+		select c.inbox_name, r.relation
+		from %[1]s.pgt_inbox_config c
+		cross join lateral (
+		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
+		    union all
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) s (name)
+		) r (relation)
+		where to_regclass(r.relation) is null
+		order by c.inbox_name, relation`
+
+	inboxQuery = `
+		select j.status ->> 'inbox_name' as name, (j.status ->> 'pending_count')::bigint as pending, (j.status ->> 'dlq_count')::bigint as dead_letters,
+		       (j.status ->> 'processed_count')::bigint as processed, j.status ->> 'status' as health, (j.status ->> 'paused')::boolean as paused,
+		       case when (j.status ->> 'pending_count')::bigint > 0 then (j.status ->> 'oldest_pending_age_sec')::float8 end as oldest_pending_age_seconds,
+		       (j.status ->> 'total_bytes')::bigint as total_bytes
+		from (select %[1]s.inbox_status($1) as status) j`
+
+	outboxesQuery = `
+		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
+		       s.total_bytes, s.storage_status
+		from %[1]s.outbox_status() s
+		order by s.pgt_name`
+
+	groupsQuery = `
+		select l.group_name as name, l.outbox, l.lag_rows, l.leased_rows, l.consumer_count as consumers, g.paused_at is not null as paused,
+		       (select count(*) from %[1]s.pgt_consumer_status c where c.group_name = l.group_name and c.healthy) as healthy_consumers,
+		       (select count(*) from %[1]s.pgt_consumer_dead_letters d where d.group_name = l.group_name) as dead_letters
+		from %[1]s.pgt_consumer_group_lag l
+		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
+		order by l.outbox, l.group_name`
+
+	// gapsQuery finds the transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; by age, if that is visible.
+	gapsQuery = `
+		with publishers as materialized (
+		    select o.outbox_name, p.vxid, p.xid, p.pid
+		    from (select distinct g.outbox_name from %[1]s.pgt_consumer_groups g) o
+		    cross join lateral %[2]s.pgt_publishers(o.outbox_name) p
+		)
+		select g.outbox_name as outbox, min(lower(l.ids)) as first_id, p.pid, x.gid,
+		       extract(epoch from clock_timestamp() - min(coalesce(x.prepared, a.xact_start, l.leased_at)))::float8 as age_seconds
+		from %[1]s.pgt_consumer_groups g
+		cross join lateral %[2]s.pgt_lease_heads(g) h
+		join %[2]s.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
+		join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+		left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint %% 4294967296 and x.database = current_database()
+		left join pg_stat_activity a on a.pid = p.pid
+		where h.lane = 0
+		group by g.outbox_name, p.pid, x.gid
+		order by outbox, min(coalesce(x.prepared, a.xact_start, l.leased_at))`
+)
