@@ -1805,8 +1805,7 @@ $function$;
 
 -- Refreshes a stream table, by its changes if it can, and notes the refresh if something changed or p_always is true.
 -- Reads pgt_stream_table_config, pgt_stream_table_state; writes pgt_refresh_history, and what the apply and recompute functions write.
--- Locks the row of the stream table in pgt_stream_table_state, against other refreshes of it; sources in immediate mode alone (see
--- pgt_lock_paths).
+-- Locks its row in pgt_stream_table_state; sources in immediate mode alone, but see pgt_lock_paths.
 create function sales_internal.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint,
     out deleted bigint)
     language plpgsql
@@ -4404,4 +4403,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9cc60e7b500df54a74281308aa15ec97', 'extension');
+values ('sales', '1.0.0', '290c0ed883dcb0ca2cb4d37a85c68922', 'extension');
