@@ -13,7 +13,7 @@ func (t StreamTable) RowShown(a string) string {
 	return "row(" + strings.Join(exprs, ", ") + ")"
 }
 
-// Keyed tells that users see the columns by which groups are found, so that no two look alike.
+// Keyed reports that users see the columns by which groups are found, so that no two look alike.
 func (t StreamTable) Keyed() bool {
 	return len(t.Identity) > 0 && !slices.ContainsFunc(t.Identity, func(name string) bool { return !slices.Contains(t.Visible, name) })
 }

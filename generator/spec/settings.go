@@ -27,7 +27,7 @@ const maxSetting = 1<<31 - 1
 // SettingDefs are all settings, in the order of the documentation.
 var SettingDefs = []SettingDef{
 	{"outbox_enabled", "on", 0, false, "Write outbox rows."},
-	{"outbox_retention_hours", "24", 0, true, "How long consumed outbox rows are kept; 0 for ever."},
+	{"outbox_retention_hours", "24", 0, true, "How long consumed outbox rows are kept; 0 keeps them."},
 	{"outbox_drain_batch_size", "10000", 1, false, "Outbox rows that one retention batch deletes."},
 	{"outbox_inline_threshold_rows", "10000", 0, false, "Changed rows up to which an outbox payload holds them all."},
 	{"outbox_claim_check_batch_size", "1000", 1, false, "Not used: one statement writes a claim check."},
@@ -39,8 +39,8 @@ var SettingDefs = []SettingDef{
 	{"consumer_stale_offset_threshold_days", "7", 1, true, "Age after which the offset of a group counts as stale."},
 	{"consumer_cleanup_enabled", "on", 0, true, "Remove dead consumers."},
 	{"inbox_enabled", "on", 0, false, "Do background work on inboxes."},
-	{"inbox_processed_retention_hours", "72", 0, true, "How long processed messages are kept; 0 for ever."},
-	{"inbox_dlq_retention_hours", "0", 0, true, "How long dead letters are kept; 0 for ever."},
+	{"inbox_processed_retention_hours", "72", 0, true, "How long processed messages are kept; 0 keeps them."},
+	{"inbox_dlq_retention_hours", "0", 0, true, "How long dead letters are kept; 0 keeps them."},
 	{"inbox_drain_batch_size", "1000", 1, false, "Messages that one retention batch deletes."},
 	{"inbox_drain_interval_seconds", "60", 1, false, "Seconds between retention runs of inboxes."},
 	{"inbox_dlq_alert_max_per_refresh", "10", 0, false, "Single dead-letter alerts per refresh; the rest are summed up."},

@@ -22,7 +22,7 @@ type shadows struct {
 	made         map[sqltext.Relation]string // what functions make, and the tables on which those put triggers
 	calls        map[string]string           // shadows of functions, by signature
 	makers       []upgrade.Object
-	shadowMakers []upgrade.Object   // makers that stand for functions that are told the name
+	shadowMakers []upgrade.Object   // makers that stand for functions that take the name
 	sources      []sqltext.Relation // tables of others that have triggers of ours
 	failed       map[string]error   // why an object has no shadow, by id
 }

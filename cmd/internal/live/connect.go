@@ -13,7 +13,7 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	return ConnectNoticing(ctx, dsn, nil)
 }
 
-// ConnectNoticing is Connect for somebody who takes what the server says beside results.
+// ConnectNoticing is Connect with a handler of the notices that the server sends.
 func ConnectNoticing(ctx context.Context, dsn string, notice func(*pgconn.Notice)) (*pgx.Conn, error) {
 	return connect(ctx, dsn, "", notice)
 }
