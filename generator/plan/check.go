@@ -88,7 +88,7 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
-		report(i.Table != "", i.Field("table"), "inboxes over tables of yours")
+		report(i.Table != "", i.Field("table"), "inboxes over existing tables")
 		report(i.Ordering != nil, i.Field("ordering"), "ordered inboxes")
 		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
 		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")

@@ -179,9 +179,6 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 			}
 			t.Changes = append(t.Changes, changes)
 			t.Logs = append(t.Logs, source)
-			if key := need.UniqueOn; len(key) > 0 && !source.Made {
-				t.ByKey = append(t.ByKey, render.ByKey{Table: source.Table, Columns: key})
-			}
 		}
 		return names[r]
 	}

@@ -147,14 +147,6 @@ func (t StreamTable) StrategyText() string {
 	return ""
 }
 
-// ScheduleText is its schedule for people, with what a calculated one comes to.
-func (t StreamTable) ScheduleText() string {
-	if t.Calculated == "" {
-		return t.Schedule
-	}
-	return "calculated: " + t.Calculated
-}
-
 // OnWrite is the trigger on stream tables that refuses what is written to them.
 func (p Plan) OnWrite() string { return p.StreamTables[0].OnWrite }
 

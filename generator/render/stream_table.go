@@ -82,7 +82,6 @@ type Refresh struct {
 	RowsSQL       string   // query for hidden columns, if there are any
 	Changes       []Changes
 	Logs          []Source // of Changes
-	ByKey         []ByKey  // tables by whose keys rows are found
 	Joins         bool     // it reads several relations, or one more than once
 	Online        bool     // it is made anew beside the old one
 	Most          string   // more changed rows than this share of a source make a recompute cheaper; may be empty
@@ -178,15 +177,3 @@ func Indented(lines []string) string {
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
-
-// ByKey is a table by whose key rows are found.
-type ByKey struct {
-	Table   Name
-	Columns []string
-}
-
-// KeyOf lists the key's columns of row a as SQL.
-func (k ByKey) KeyOf(a string) string { return strings.TrimPrefix(commaBefore(a, k.Columns), ", ") }
-
-// Names lists them as text.
-func (k ByKey) Names() string { return strings.Join(k.Columns, ", ") }

@@ -20,7 +20,7 @@ func Equalities(conds []algebra.Scalar) []Equality {
 	return all
 }
 
-// Key are those of the columns by which a row is told from all others, as few as can be, none of them null: of several choices the one with the
+// Key are those of the columns that identify a row, as few as can be, none of them null: of several choices the one with the
 // first columns. It is nil if there is none, or none is known: keys are known of tables, and of joins, filters and projections over them.
 func (f *Facts) Key(columns []algebra.ColID) []algebra.ColID {
 	var key []algebra.ColID

@@ -943,7 +943,7 @@ begin
         raise exception using
             errcode = '22023',
             message = 'p_consumer must have 1 to 255 bytes',
-            detail = 'A consumer is told from others of its group by its name.',
+            detail = 'Its name identifies a consumer within its group.',
             hint = 'Use a name of its own for each run of a process: host, process id and something random.';
     elsif p_function is not null and current_setting('transaction_isolation') <> 'read committed' then
         raise exception using
@@ -2842,7 +2842,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e92da03664f408f6dfa97ac72c90d239', 'plain');
+values ('events', '1.0.0', 'd401a2353bb79082992bc00993fb3acf', 'plain');
 select events.attach();
 
 commit;

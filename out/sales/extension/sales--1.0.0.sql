@@ -114,7 +114,7 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Whether extension sales made a relation: it is in the internal schema, or a view that reads what is there.
+-- Whether extension sales made a relation: it is in the internal schema, or a view over a relation of it.
 create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
@@ -782,7 +782,7 @@ begin
     loop
         continue when to_regclass(v_log.name) is not null and v_log.fits;
         foreach v_statement in array array_remove(array[
-            -- Whoever writes the source has rows pending.
+            -- Transactions that write the source have pending rows.
             case when v_log.pending and not c.made then format('lock table %s in share row exclusive mode', v_table) end,
             case when v_log.pending then 'drop view if exists ' || c.absent end,
             format('drop table if exists %s', v_log.name),
@@ -4403,4 +4403,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '290c0ed883dcb0ca2cb4d37a85c68922', 'extension');
+values ('sales', '1.0.0', '6ebba807185eed84e3e4bb794c398ca5', 'extension');
