@@ -89,13 +89,12 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
-		"pgt_grant_again", "pgt_grant_due",
+		"pgt_group", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
 	if ordered {
-		for _, name := range []string{"pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
+		for _, name := range []string{"pgt_lock_leases", "pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
 			b.add("group/"+name+".sql", view)
 		}
 	}

@@ -258,9 +258,10 @@ comment on table events.pgt_consumer_groups is
 -- Leases of each consumer group, one row per granted batch; the newest row of a lane is the group's cursor there.
 --
 -- lane: 0, or the hash of the ordering key. cur: the highest id looked at. floor_no: no row below it is open. ids: the ids of the row.
--- state: leased (due if consumer_id is null), gap (ids drawn but not visible), held (ordered rows that wait for a gap), done.
+-- state: leased (due if until has passed), gap (ids drawn but not visible), held (ordered rows that wait for a gap), done.
 -- xids: transactions that a gap or held row waits for; null if unknown. vxids: virtual ids of publishers that had no transaction id yet.
--- until: end of the lease, or when to look for a gap's publishers again. lost_by: consumers that lost it. lease_id: one per poll.
+-- until: end of the lease, or when to look for a gap's publishers again. lost: its consumer may not commit it any more. lease_id: one per
+-- poll.
 -- Polls append, so their cost does not depend on old transactions. A foreign key would lock the group's row in each poll.
 create table events_internal.pgt_lease_log (
     group_no     integer        not null,
@@ -279,7 +280,7 @@ create table events_internal.pgt_lease_log (
     leased_at    timestamptz not null default clock_timestamp(),
     committed_at timestamptz,
     committed_id bigint,
-    lost_by      text[],
+    lost         boolean     not null default false,
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
 
@@ -957,18 +958,6 @@ begin
 end;
 $function$;
 
--- Adds a consumer to those that have lost a lease. Keeps the last 16.
-create function events_internal.pgt_lost_by(p_lost_by text[], p_consumer text)
-    returns text[]
-    language sql
-    immutable
-as $function$
-    select case
-        when p_consumer is null or p_consumer = any (p_lost_by) then p_lost_by
-        else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
-    end
-$function$;
-
 -- The number of ids in ranges. Like others that polls call, it is no function in SQL, which PostgreSQL would plan in each transaction.
 create function events_internal.pgt_count_ids(p_ids int8multirange)
     returns bigint
@@ -1034,23 +1023,6 @@ begin
     get diagnostics v_count = row_count;
     return v_count;
 end;
-$function$;
-
--- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log.
-create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
-    returns tid[]
-    language sql
-as $function$
-    with held as materialized (
-        select l.ctid as at
-        from events_internal.pgt_lease_heads(p_group) h
-        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer
-    ),
-    locked as materialized (
-        select l.ctid as at from events_internal.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
-    )
-    select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
 
 -- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
@@ -1213,125 +1185,92 @@ begin
 end;
 $function$;
 
--- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is reached.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
-create function events_internal.pgt_grant_row(
-    p_group events.pgt_consumer_groups, p_lease events_internal.pgt_lease_log, p_consumer text, p_limit bigint, p_now timestamptz,
-    p_until timestamptz, out ids int8multirange, out attempts integer
-)
-    language plpgsql
-as $function$
-begin
-    attempts := p_lease.attempts + 1;
-    if attempts > p_group.max_attempts then
-        perform events_internal.pgt_dead_letter(
-            p_group, p_lease.ids, p_lease.consumer_id, p_lease.attempts, format('not committed in %s attempts', p_lease.attempts)
-        );
-    else
-        ids := events_internal.pgt_outbox_visible(p_group.outbox_name, p_lease.ids, p_limit::integer);
-    end if;
-    if ids is null then -- given up, or deleted by force
-        update events_internal.pgt_lease_log l
-        set state = 'done', lease_id = null
-        where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
-        return;
-    end if;
-    update events_internal.pgt_lease_log l
-    set ids = pgt_grant_row.ids,
-        lease_id = pg_current_xact_id()::text::bigint,
-        consumer_id = p_consumer,
-        until = p_until,
-        attempts = pgt_grant_row.attempts,
-        leased_at = p_now,
-        committed_id = case when l.consumer_id = p_consumer then l.committed_id end,
-        lost_by = events_internal.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer))
-    where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
-    if events_internal.pgt_count_ids(ids) >= p_limit then
-        insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
-        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', p_lease.ids - pgt_grant_row.ids, p_lease.attempts,
-               events_internal.pgt_lost_by(p_lease.lost_by, p_lease.consumer_id)
-        from events_internal.pgt_lease_log h
-        where h.group_no = p_lease.group_no and h.lane = p_lease.lane and not isempty(p_lease.ids - pgt_grant_row.ids)
-        order by h.no desc
-        limit 1;
-    end if;
-end;
-$function$;
-
--- Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. busy: the consumer commits some at this moment.
+-- Grants a consumer the first p_limit rows of its own lease (p_held) or of the lowest one that is due; the others are due.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. ids: null if there is none, empty while it commits its own lease.
 create function events_internal.pgt_grant_again(
-    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
-    out ids int8multirange[], out attempts integer[], out busy boolean
+    p_group events.pgt_consumer_groups, p_lane smallint, p_floor_no bigint, p_held boolean, p_consumer text, p_limit integer,
+    p_now timestamptz, p_until timestamptz, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
 declare
-    v_held    tid[] := events_internal.pgt_lock_leases(p_group, p_consumer);
-    v_lease   events_internal.pgt_lease_log;
-    v_granted record;
-    v_left    bigint := p_batch_size::bigint;
-begin
-    busy := v_held is null;
-    for v_lease in select l.* from events_internal.pgt_lease_log l where l.ctid = any (v_held) order by lower(l.ids) loop
-        if v_left <= 0 then -- due for any consumer
-            update events_internal.pgt_lease_log l
-            set consumer_id = null, until = '-infinity', lost_by = events_internal.pgt_lost_by(l.lost_by, p_consumer)
-            where l.group_no = v_lease.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
-            continue;
-        end if;
-        select g.ids, g.attempts into v_granted from events_internal.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_until) g;
-        continue when v_granted.ids is null;
-        ids := ids || v_granted.ids;
-        attempts := attempts || v_granted.attempts;
-        -- of lane 0 there is one
-        v_left := case when v_lease.lane > 0 then v_left - events_internal.pgt_count_ids(v_granted.ids) else 0 end;
-    end loop;
-end;
-$function$;
-
--- Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
-create function events_internal.pgt_grant_due(
-    p_group events.pgt_consumer_groups, p_lane smallint, p_consumer text, p_batch_size integer, p_now timestamptz,
-    p_until timestamptz, p_floor_no bigint, out ids int8multirange, out attempts integer
-)
-    language plpgsql
-as $function$
-declare
-    v_due  events_internal.pgt_lease_log;
-    v_held tid[];
+    v_lease events_internal.pgt_lease_log;
+    v_held  boolean := p_held;
+    v_locks tid[];
 begin
     loop
-        select l.* into v_due
+        select l.* into v_lease
         from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased' and l.until <= p_now
-        order by lower(l.ids)
+        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased'
+          and (l.until <= p_now or v_held and l.consumer_id = p_consumer and not l.lost)
+        order by v_held and (l.consumer_id = p_consumer and not l.lost) is true desc, lower(l.ids)
         limit 1
-        for update skip locked; -- one whose consumer commits just now is no more due
-        exit when not found;
-        -- A lane goes on in order: not past rows whose consumer commits just now.
-        exit when p_lane > 0 and exists (
-            select
-            from events_internal.pgt_lease_log l
-            where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no
-              and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
-        );
-        if v_due.consumer_id is not null then
-            -- Who may commit together what it holds must then commit none of it: it loses all leases, or none if it commits one at this
-            -- moment.
-            -- Their times stay, so nobody is granted one that still runs.
-            v_held := events_internal.pgt_lock_leases(p_group, v_due.consumer_id);
-            exit when v_held is null;
-            update events_internal.pgt_lease_log l
-            set consumer_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, v_due.consumer_id)
-            where l.ctid = any (v_held);
+        for update skip locked; -- not one that its consumer commits at this moment
+        if v_held and (v_lease.consumer_id = p_consumer and not v_lease.lost) is not true then
+            ids := '{}';
+            return;
         end if;
-        select g.ids, g.attempts into ids, attempts
-        from events_internal.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_until) g;
+        exit when v_lease.no is null;
+        if p_lane > 0 and not v_held then
+            -- A lane is granted in order: not past rows whose consumer commits them at this moment.
+            exit when exists (
+                select
+                from events_internal.pgt_lease_log l
+                where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no
+                  and l.state = 'leased' and lower(l.ids) < lower(v_lease.ids)
+            );
+            -- A consumer commits all of its lanes together, so it loses all of its leases, or none if it commits one at this moment.
+            -- They end when they would have ended.
+            v_locks := events_internal.pgt_lock_leases(p_group, case when not v_lease.lost then v_lease.consumer_id end);
+            exit when v_locks is null;
+            update events_internal.pgt_lease_log l set lost = true where l.ctid = any (v_locks);
+        end if;
+        attempts := v_lease.attempts + 1;
+        if attempts > p_group.max_attempts then
+            perform events_internal.pgt_dead_letter(
+                p_group, v_lease.ids, v_lease.consumer_id, v_lease.attempts, format('not committed in %s attempts', v_lease.attempts)
+            );
+        else
+            ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids, p_limit);
+        end if;
+        update events_internal.pgt_lease_log l
+        set state = 'done', lease_id = null, lost = l.lost or coalesce(l.consumer_id <> p_consumer, false)
+        where l.group_no = p_group.group_no and l.lane = p_lane and l.no = v_lease.no;
         exit when ids is not null;
+        v_held := false; -- it was rejected after p_max_attempts, or deleted by force
     end loop;
+    insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
+    select p_group.group_no, p_lane, h.no + g.no, h.cur, p_floor_no, 'leased', g.ids, g.lease_id, g.consumer_id, g.until, g.attempts
+    from (
+        select l.no, l.cur
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = p_lane
+        order by l.no desc
+        limit 1
+    ) h
+    cross join (
+        values (1, pgt_grant_again.ids, pg_current_xact_id()::text::bigint, p_consumer, p_until, pgt_grant_again.attempts),
+               (2, v_lease.ids - pgt_grant_again.ids, null, null, '-infinity', v_lease.attempts)
+    ) g (no, ids, lease_id, consumer_id, until, attempts)
+    where not isempty(g.ids);
 end;
+$function$;
+
+-- Locks the leases of a consumer in all lanes. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log.
+create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
+    returns tid[]
+    language sql
+as $function$
+    with held as materialized (
+        select l.ctid as at
+        from events_internal.pgt_lease_heads(p_group) h
+        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer and not l.lost
+    ),
+    locked as materialized (
+        select l.ctid as at from events_internal.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
+    )
+    select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
 
 -- Makes rows of an ordered outbox due that their lanes have passed, each in its lane. Reads the outbox; writes pgt_lease_log.
@@ -1476,7 +1415,7 @@ as $function$
 declare
     v_first integer := floor(random() * 16)::integer;
     v_lane  smallint;
-    v_again record;
+    v_held  tid[];
     v_water record;
     v_head  record;
     v_open  record;
@@ -1484,19 +1423,36 @@ declare
     v_tries integer;
     v_left  integer := p_batch_size;
 begin
-    if exists (
-        select
-        from events_internal.pgt_lease_heads(p_group) h
-        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer
-    ) then
-        select g.ids, g.attempts, g.busy into v_again from
-            events_internal.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_until) g;
-        if v_again.busy or v_again.ids is not null then
-            ids := v_again.ids;
-            attempts := v_again.attempts;
-            return;
+    v_held := events_internal.pgt_lock_leases(p_group, p_consumer);
+    if v_held is null then -- it commits some at this moment
+        return;
+    end if;
+    for v_open in
+        select l.no, l.lane, n.first_no
+        from events_internal.pgt_lease_log l
+        cross join lateral (
+            select min(o.no) as first_no
+            from events_internal.pgt_lease_log o
+            where o.group_no = l.group_no and o.lane = l.lane and o.no >= l.floor_no and o.state = 'leased'
+        ) n
+        where l.ctid = any (v_held)
+        order by lower(l.ids)
+    loop
+        if v_left <= 0 then -- due for any consumer
+            update events_internal.pgt_lease_log l
+            set lost = true, until = '-infinity'
+            where l.group_no = p_group.group_no and l.lane = v_open.lane and l.no = v_open.no;
+            continue;
         end if;
+        select g.ids, g.attempts into v_ids, v_tries
+        from events_internal.pgt_grant_again(p_group, v_open.lane, v_open.first_no, true, p_consumer, v_left, p_now, p_until) g;
+        continue when v_ids is null;
+        ids := ids || v_ids;
+        attempts := attempts || v_tries;
+        v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
+    end loop;
+    if ids is not null then
+        return;
     end if;
     select w.water, w.apart into v_water from events_internal.pgt_watermark(p_group, p_now, p_batch_size) w;
 
@@ -1518,7 +1474,7 @@ begin
         v_ids := null;
         if v_open.due then
             select g.ids, g.attempts into v_ids, v_tries
-            from events_internal.pgt_grant_due(p_group, v_lane, p_consumer, v_left, p_now, p_until, v_head.floor_no) g;
+            from events_internal.pgt_grant_again(p_group, v_lane, v_open.first_no, false, p_consumer, v_left, p_now, p_until) g;
             -- One that is committed just now keeps the lane.
             continue when v_ids is null and exists (
                 select
@@ -1567,7 +1523,7 @@ begin
                 committed_at = clock_timestamp(),
                 committed_id = upper(l.ids * v_upto) - 1
             where l.group_no = p_group.group_no and l.lane = v_head.lane and l.no >= v_head.floor_no
-              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= p_offset
+              and l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and lower(l.ids) <= p_offset
               and (p_lease_id is null or l.lease_id = p_lease_id)
             returning l.committed_id
         loop
@@ -1592,7 +1548,7 @@ declare
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     update events_internal.pgt_lease_log l
-    set state = 'done', lease_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, l.consumer_id)
+    set state = 'done', lost = l.lost or l.consumer_id is not null
     where l.group_no = p_group.group_no and l.state <> 'done';
     select coalesce(max(l.no), 0) into v_no from events_internal.pgt_lease_log l where l.group_no = p_group.group_no;
 
@@ -1755,9 +1711,6 @@ begin
     if v_group.outbox_name in ('account_events') then
         select g.ids, g.attempts into v_lanes
         from events_internal.pgt_grant_lanes(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
-        if v_lanes.ids is not null then
-            v_lease := pg_current_xact_id()::text::bigint;
-        end if;
     else
     select h.no, h.cur, o.* into v_head
     from (
@@ -1795,14 +1748,11 @@ begin
         v_no := v_no + found::integer;
         v_floor := v_floor + found::integer;
     end if;
-    if v_head.held then
-        select case when g.busy then '{}' else g.ids[1] end, g.attempts[1] into v_ids, v_tries
-        from events_internal.pgt_grant_again(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
-    end if;
-    if v_ids is null and v_head.due then
+    if v_head.held or v_head.due then
         select g.ids, g.attempts into v_ids, v_tries
-        from events_internal.pgt_grant_due(events_internal.pgt_group(p_group), 0::smallint, p_consumer, p_batch_size, v_now, v_until,
-            v_floor) g;
+        from events_internal.pgt_grant_again(
+            events_internal.pgt_group(p_group), 0::smallint, v_floor, v_head.held, p_consumer, p_batch_size, v_now, v_until
+        ) g;
     end if;
     if v_ids is null then
         -- What comes next, and what has come of gaps.
@@ -1822,12 +1772,12 @@ begin
             ) s;
         end if;
         if v_ids is not null then
-            v_lease := pg_current_xact_id()::text::bigint;
             insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
-            values (v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, v_lease, p_consumer, v_until, v_tries);
+            values (
+                v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
+                    v_tries
+            );
         end if;
-    elsif not isempty(v_ids) then
-        v_lease := pg_current_xact_id()::text::bigint;
     end if;
     end if;
     if not v_group.known then
@@ -1837,6 +1787,7 @@ begin
         on conflict do nothing;
     end if;
 
+    v_lease := pg_current_xact_id_if_assigned()::text::bigint;
     -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
     case v_group.outbox_name
         when 'shop_events' then
@@ -1888,16 +1839,15 @@ begin
         select
         from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
-          and (l.state = 'leased' or l.committed_at is not null)
+          and (l.state = 'leased' or l.committed_at is not null) and not l.lost
     ) or p_lease_id is null and exists (
         select
         from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_offset
-          and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
+        where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lost and lower(l.ids) <= p_offset
           and not exists (
               select
               from events_internal.pgt_lease_log c
-              where c.group_no = p_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
+              where c.group_no = p_group.group_no and c.consumer_id = p_consumer and not c.lost and c.committed_at >= l.leased_at
                 and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
           )
     ) then
@@ -1985,7 +1935,8 @@ begin
         select l.lane, l.no, l.ids, l.attempts
         from events_internal.pgt_lease_heads(v_group) h
         join events_internal.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids and (p_lease_id is null or l.lease_id = p_lease_id)
+        where l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and l.ids && v_ids
+          and (p_lease_id is null or l.lease_id = p_lease_id)
         order by l.lane, l.no
         for update of l
     loop
@@ -2065,7 +2016,7 @@ begin
     with extended as (
         update events_internal.pgt_lease_log l
         set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
-        where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
+        where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and l.until > v_now
           and (p_lease_id is null or l.lease_id = p_lease_id)
         returning l.until
     )
@@ -2198,7 +2149,7 @@ select g.outbox_name, g.group_name, l.consumer_id, lower(l.ids) as first_id, upp
        l.until as visibility_until, l.attempts
 from events_internal.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
-where l.state = 'leased' and l.consumer_id is not null;
+where l.state = 'leased' and l.consumer_id is not null and not l.lost;
 comment on view events.pgt_consumer_leases is
     'Leases of consumers, with those that have expired and were not granted again yet. (Sluice: events in events)';
 
@@ -2292,7 +2243,7 @@ begin
         trimmed as (
             delete from events_internal.pgt_lease_log l
             where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
-              and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
+              and (not l.lost or l.leased_at < clock_timestamp() - interval '1 day')
               and (l.consumer_id is null or l.consumer_id = any (array(select f.consumer_id from free f)) or not exists (
                   select from events_internal.pgt_consumers c where c.group_no = l.group_no and c.consumer_id = l.consumer_id
               ))
@@ -2314,7 +2265,7 @@ end;
 $function$;
 
 -- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups.
--- Writes pgt_consumers, pgt_consumer_groups, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
+-- Writes pgt_consumers, pgt_consumer_groups; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events_internal.pgt_watch_consumers()
     returns void
     language plpgsql
@@ -2338,7 +2289,8 @@ begin
             select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
                 select
                 from events_internal.pgt_lease_log l
-                where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
+                where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and not l.lost and l.until >
+                    clock_timestamp()
             ) as dead
         ) d
         where (c.healthy <> s.healthy or d.dead)
@@ -2358,15 +2310,6 @@ begin
             continue;
         end if;
         delete from events_internal.pgt_consumers c where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
-        -- A lease that it commits after all, in a transaction as long, stays.
-        update events_internal.pgt_lease_log l
-        set until = '-infinity', consumer_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, v_consumer.consumer_id)
-        where l.ctid = any (array(
-            select o.ctid
-            from events_internal.pgt_lease_log o
-            where o.group_no = v_consumer.group_no and o.state = 'leased' and o.consumer_id = v_consumer.consumer_id
-            for update skip locked
-        ));
         update events.pgt_consumer_groups g
         set last_active_at = greatest(g.last_active_at, v_consumer.last_heartbeat_at)
         where g.ctid = any (array(
@@ -2842,7 +2785,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'd401a2353bb79082992bc00993fb3acf', 'plain');
+values ('events', '1.0.0', '5a1f78c857f69830b690f73e2680fcd6', 'plain');
 select events.attach();
 
 commit;
