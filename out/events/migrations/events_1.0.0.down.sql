@@ -123,9 +123,7 @@ drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, int2, 
 drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
 drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
     int8, xid8[], text[]);
-drop function events_internal.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
-drop function events_internal.pgt_ask(text);
 drop function events_internal.pgt_count_ids(int8multirange);
 drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();
@@ -140,7 +138,7 @@ drop function events_internal.pgt_lease_heads(events.pgt_consumer_groups);
 drop function events_internal.pgt_outbox_name(text);
 drop function events_internal.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]);
 drop function events_internal.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]);
-drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
+drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, int8, int8);
 drop function events_internal.pgt_outbox_next(text, int8, int4);
 drop function events_internal.pgt_publishers(text);
 drop function events_internal.pgt_outbox_visible(text, int8multirange, int4);

@@ -260,8 +260,7 @@ comment on table events.pgt_consumer_groups is
 -- lane: 0, or the hash of the ordering key. cur: the highest id looked at. floor_no: no row below it is open. ids: the ids of the row.
 -- state: leased (due if until has passed), gap (ids drawn but not visible), held (ordered rows that wait for a gap), done.
 -- xids: transactions that a gap or held row waits for; null if unknown. vxids: virtual ids of publishers that had no transaction id yet.
--- until: end of the lease, or when to look for a gap's publishers again. lost: its consumer may not commit it any more. lease_id: one per
--- poll.
+-- until: end of the lease, or when to look for a gap's publishers. lost: its consumer may not commit it any more. lease_id: one per poll.
 -- Polls append, so their cost does not depend on old transactions. A foreign key would lock the group's row in each poll.
 create table events_internal.pgt_lease_log (
     group_no     integer        not null,
@@ -462,7 +461,7 @@ $function$;
 -- The visible ids of an ordered outbox after one and up to another, and of gaps and held rows that may have changed, with key hashes.
 -- Reads the outbox, pgt_lease_log.
 create function events_internal.pgt_lanes_seen(
-    p_group events.pgt_consumer_groups, p_floor_no bigint, p_now timestamptz, p_after bigint, p_upto bigint, out ids bigint[],
+    p_group events.pgt_consumer_groups, p_floor_no bigint, p_after bigint, p_upto bigint, out ids bigint[],
     out hashes bigint[], out gaps bigint[], out held bigint[], out snapshot pg_snapshot
 )
     language plpgsql
@@ -477,10 +476,7 @@ begin
     from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
-      and (
-          l.until <= p_now or l.vxids is not null or l.xids is null or exists
-              (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-      );
+      and (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
     case p_group.outbox_name
         when 'account_events' then
@@ -633,10 +629,8 @@ begin
     select range_agg(r) into v_stirs
     from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
-    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and (
-        l.vxids is not null or l.xids is null or exists
-            (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-    );
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and
+        (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
         v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
         lag_rows := lag_rows + events_internal.pgt_count_ids(v_seen);
@@ -969,19 +963,6 @@ begin
 end;
 $function$;
 
--- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. Reads pg_locks.
-create function events_internal.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
-    language plpgsql
-as $function$
-begin
-    select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
-           coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
-           coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
-    into xids, vxids, marks
-    from events_internal.pgt_publishers(p_outbox) p;
-end;
-$function$;
-
 -- Puts rows into the dead letters of a group. Returns how many. Reads the outbox; writes pgt_consumer_dead_letters.
 create function events_internal.pgt_dead_letter(
     p_group events.pgt_consumer_groups, p_ids int8multirange, p_consumer text, p_attempts integer, p_error text
@@ -1025,114 +1006,78 @@ begin
 end;
 $function$;
 
--- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
--- Writes pgt_lease_log. Merges only gaps that are not larger than the result, so each id is written again once per doubling.
-create function events_internal.pgt_keep_gap(
-    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_ids int8multirange, p_xids xid8[], p_vxids text[],
-    p_until timestamptz, p_since timestamptz
-)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_others int8multirange;
-    v_since  timestamptz;
-begin
-    if p_xids is not null and p_vxids is null then
-        with alike as (
-            select l.no, pg_column_size(l.ids) as size, sum(pg_column_size(l.ids)) over (order by pg_column_size(l.ids), l.no) as upto
-            from events_internal.pgt_lease_log l
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
-        ),
-        chosen as (
-            select a.no, bool_and(2 * a.size <= a.upto + pg_column_size(p_ids)) over (order by a.size, a.no) as fits from alike a
-        ),
-        merged as (
-            update events_internal.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any
-                (array(select c.no from chosen c where c.fits))
-            returning l.ids, l.leased_at
-        )
-        select range_agg(r), min(m.leased_at) into v_others, v_since from merged m cross join lateral unnest(m.ids) r;
-    end if;
-    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
-    values (p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
-        least(p_since, v_since));
-    return p_last_no + 1;
-end;
-$function$;
-
--- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
--- dropped.
--- Writes pgt_lease_log; returns its newest number. p_snapshot: from before p_visible was read. p_xids, p_vxids: publishers before that,
--- which
--- alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
+-- Takes p_visible out of all gaps, adds gap p_new, and notes which transactions can publish it and gaps p_gaps; drops what none can.
+-- Writes pgt_lease_log; returns its newest number.
+--
+-- p_snapshot: from before p_visible was read. p_xids, p_vxids: the publishers before that, after ids were drawn up to p_drawn; null if they
+-- were not looked for. One without a transaction id may have drawn an id: until none of the first such ones is left, all is looked at
 -- again.
 create function events_internal.pgt_narrow_gaps(
-    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_new int8multirange,
+    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_gaps bigint[], p_new int8multirange,
     p_visible int8multirange, p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
 )
     returns bigint
     language plpgsql
 as $function$
 declare
-    v_new   int8multirange := p_new - coalesce(p_visible, '{}');
-    v_drawn boolean := upper(v_new) - 1 <= p_drawn;
-    v_soon  timestamptz := p_now + interval '20 milliseconds';
-    v_later timestamptz := p_now + interval '1 second'; -- ids that are still to be drawn, below one that was inserted with its id
-    v_last  bigint := p_last_no;
-    v_gap   record;
+    v_count integer;
+    v_merge boolean := p_last_no - p_floor_no > 64 and ( -- gaps that wait for the same transactions become one
+        select count(*) > 16
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap'
+    );
 begin
-    if not isempty(v_new) and (v_drawn and p_xids = '{}' and p_vxids = '{}') is not true then
-        v_last := events_internal.pgt_keep_gap(
-            p_group_no, p_floor_no, v_last, p_cur, v_new, case when v_drawn and p_vxids = '{}' then p_xids end,
-            case when v_drawn then nullif(p_vxids, '{}') end,
-            case when not v_drawn then v_later when p_vxids = '{}' then 'infinity' else v_soon end, p_now
-        );
-    end if;
-    if p_due is null then
-        return v_last;
-    end if;
-    for v_gap in
-        with looked as (
-            update events_internal.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
-              and (p_xids is not null or l.xids is not null or l.ids && p_visible)
-            returning l.ids - coalesce(p_visible, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
-        ),
-        narrowed as (
-            select l.ids, l.leased_at,
-                   case
-                       when upper(l.ids) - 1 <= p_drawn and (l.vxids is not null or l.xids is null and p_vxids = '{}') then p_xids
-                       when l.xids is not null
-                           then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
-                   end as xids,
-                   case
-                       when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
-                       when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
-                       when l.xids is null then nullif(p_vxids, '{}')
-                   end as vxids,
-                   case when p_xids is null or l.until > p_now then l.until when upper(l.ids) - 1 > p_drawn then v_later end as until
-            from looked l
+    with closed as (
+        update events_internal.pgt_lease_log l
+        set state = 'done'
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
+            l.ids && p_visible or l.no = any (p_gaps) and (p_drawn is not null or l.xids is not null) or v_merge and l.xids is not null
         )
-        select n.xids, n.vxids, range_agg(r) as ids, min(n.leased_at) as since,
-               case when n.xids is not null and n.vxids is null then 'infinity' else coalesce(min(n.until), v_soon) end as until
-        from narrowed n
-        cross join lateral unnest(n.ids) r
-        where n.xids is distinct from '{}' or n.vxids is not null
-        group by n.xids, n.vxids
-    loop
-        v_last := events_internal.pgt_keep_gap(
-            p_group_no, p_floor_no, v_last, p_cur, v_gap.ids, v_gap.xids, v_gap.vxids, v_gap.until, v_gap.since
-        );
-    end loop;
-    return v_last;
+        returning l.ids, l.xids, l.vxids, l.until, l.leased_at, coalesce(l.no = any (p_gaps), false) as looked_at
+    ),
+    gaps as (
+        select g.ids - p_visible as ids, x.xids, v.vxids, g.leased_at,
+               case
+                   when x.xids is not null then 'infinity'
+                   when upper(g.ids) - 1 > p_drawn then p_now + interval '1 second' -- the row above them was inserted with its id
+                   when p_drawn is not null then p_now + interval '20 milliseconds'
+                   else g.until
+               end as until
+        from (
+            select c.* from closed c
+            union all
+            select p_new, null, null, p_now + interval '20 milliseconds', p_now, true
+        ) g
+        cross join lateral (
+            select case
+                when g.looked_at and g.xids is null and upper(g.ids) - 1 <= p_drawn
+                    then array(select x from unnest(coalesce(g.vxids, p_vxids)) x where x = any (p_vxids) order by x)
+                else g.vxids
+            end as vxids
+        ) v
+        cross join lateral (
+            select case
+                when not g.looked_at then g.xids
+                when g.xids is not null then array(select x from unnest(g.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by
+                    x)
+                when v.vxids = '{}' then p_xids
+            end as xids
+        ) x
+    )
+    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
+    select p_group_no, p_last_no + row_number() over (), p_cur, p_floor_no, 'gap', range_agg(r), g.xids, g.vxids, min(g.until),
+        min(g.leased_at)
+    from gaps g
+    cross join lateral unnest(g.ids) r
+    where g.xids is distinct from '{}'
+    group by g.xids, g.vxids;
+    get diagnostics v_count = row_count;
+    return p_last_no + v_count;
 end;
 $function$;
 
--- The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in between.
+-- The visible ids of gaps that may have changed and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in
+-- between.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers, unless an older gap will do so soon.
 create function events_internal.pgt_settle(
     p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_gaps boolean,
@@ -1141,46 +1086,40 @@ create function events_internal.pgt_settle(
     language plpgsql
 as $function$
 declare
-    v_due      bigint[];
-    v_gaps     int8multirange := int8multirange();
-    v_ask      boolean := p_upto - p_cur > p_rows;
+    v_gaps     bigint[];
+    v_ids      int8multirange := int8multirange();
     v_next     int8multirange := int8multirange(int8range(p_cur, coalesce(p_upto, p_cur), '(]'));
+    v_look     boolean := p_upto - p_cur > p_rows;
     v_drawn    bigint;
     v_xids     xid8[];
     v_vxids    text[];
     v_snapshot pg_snapshot;
 begin
     if p_gaps then
-        select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_ask and not bool_or(l.xids is null)
-        into v_due, v_gaps, v_ask
+        select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_look and not bool_or(l.xids is null)
+        into v_gaps, v_ids, v_look
         from events_internal.pgt_lease_log l
         cross join lateral unnest(l.ids) r
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
-            l.until <= p_now or l.xids is null or exists
-                (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-        );
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and
+            (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     end if;
-    if v_ask then
+    if v_look then
         v_drawn := (events_internal.pgt_outbox_ids(p_outbox)).drawn_id;
-        select a.xids, a.vxids into v_xids, v_vxids from events_internal.pgt_ask(p_outbox) a;
+        select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
+               coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}')
+        into v_xids, v_vxids
+        from events_internal.pgt_publishers(p_outbox) p;
     end if;
     -- Later than the look for publishers: one that is not among them and has published has committed it.
     v_snapshot := pg_current_snapshot();
-    ids := events_internal.pgt_outbox_visible(p_outbox, v_gaps + v_next, p_limit);
+    ids := events_internal.pgt_outbox_visible(p_outbox, v_ids + v_next, p_limit);
     if events_internal.pgt_count_ids(ids) >= p_limit then
         v_next := v_next * int8multirange(int8range(null, upper(ids), '()')); -- only so far has been looked
-        if isempty(v_next) then
-            -- There may be more in the gaps, which the next poll is granted.
-            update events_internal.pgt_lease_log l
-            set ids = l.ids - pgt_settle.ids,
-                state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
-            v_due := null;
-        end if;
+        v_gaps := case when not isempty(v_next) then v_gaps end;
     end if;
     cur := coalesce(upper(v_next) - 1, p_cur);
     last_no := events_internal.pgt_narrow_gaps(
-        p_group_no, p_floor_no, p_last_no, cur, p_now, v_due, v_next, ids, v_snapshot, v_drawn, v_xids, v_vxids
+        p_group_no, p_floor_no, p_last_no, cur, p_now, v_gaps, v_next, coalesce(ids, '{}'), v_snapshot, v_drawn, v_xids, v_vxids
     );
 end;
 $function$;
@@ -1310,7 +1249,9 @@ declare
     v_upto    bigint;
     v_rows    bigint;
     v_drawn   bigint;
-    v_asked   record;
+    v_xids    xid8[];
+    v_vxids   text[];
+    v_marks   int4multirange[];
     v_seen    record;
     v_visible int8multirange;
     v_free    int8multirange;
@@ -1327,10 +1268,8 @@ begin
     end if;
     select coalesce(min(l.no), v_head.no + 1) as floor_no,
            count(*) > 0 as there,
-           bool_or(
-               l.until <= p_now or l.vxids is not null or l.xids is null or exists
-                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-           ) as due
+           bool_or(l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))
+               as due
     into v_open
     from events_internal.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
@@ -1346,17 +1285,21 @@ begin
             (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
     elsif v_rows > 0 or v_open.due then
         v_drawn := (events_internal.pgt_outbox_ids(p_group.outbox_name)).drawn_id;
-        select a.xids, a.vxids, a.marks into v_asked from events_internal.pgt_ask(p_group.outbox_name) a;
-        select s.* into v_seen from events_internal.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
+        select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
+               coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
+               coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
+        into v_xids, v_vxids, v_marks
+        from events_internal.pgt_publishers(p_group.outbox_name) p;
+        select s.* into v_seen from events_internal.pgt_lanes_seen(p_group, v_open.floor_no, water, v_upto) s;
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
         v_no := events_internal.pgt_narrow_gaps(
             p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, int8multirange(int8range(water, v_upto, '(]')),
-            v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+            v_visible, v_seen.snapshot, v_drawn, v_xids, v_vxids
         );
         select coalesce(range_agg(int8range(s.id, s.id, '[]')), '{}') as ids, array_agg(distinct p.xid) as xids
         into v_held
         from unnest(v_seen.ids, v_seen.hashes) s (id, hash)
-        join unnest(v_asked.xids, v_asked.marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @>
+        join unnest(v_xids, v_marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @>
             (128 + (s.hash >> 11 & 127))::integer
         where not pg_visible_in_snapshot(p.xid, v_seen.snapshot)
           and exists (
@@ -1724,10 +1667,8 @@ begin
         select coalesce(min(l.no), h.no + 1) as floor_no,
                coalesce(bool_or(l.state = 'leased' and l.consumer_id = p_consumer), false) as held,
                coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
-               coalesce(bool_or(l.state = 'gap' and (
-                   l.until <= v_now or l.xids is null or exists
-                       (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-               )), false) as gaps
+               coalesce(bool_or(l.state = 'gap' and (l.xids is null or exists
+                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))), false) as gaps
         from events_internal.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
     ) o;
@@ -2785,7 +2726,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '5a1f78c857f69830b690f73e2680fcd6', 'plain');
+values ('events', '1.0.0', '62d631bac2f76da5b629c12c5590bd8e', 'plain');
 select events.attach();
 
 commit;
